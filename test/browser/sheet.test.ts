@@ -261,9 +261,9 @@ describe('what failed', () => {
     const text = await readFile(await (await saved).path(), 'utf8')
     assert.equal(
       text,
-      '\ufeffcustomer,total,row,why\r\n' +
-        "'=Fails 2,2,2,The customer must not be blank.\r\n" +
-        'Fails 3,three,3,"Enter only the number, without “three”."\r\n',
+      '\ufeffcustomer,total,note,row,why\r\n' +
+        "'=Fails 2,2,,2,The customer must not be blank.\r\n" +
+        'Fails 3,three,,3,"Enter only the number, without “three”."\r\n',
     )
     await page.unroute('**/v1/orders')
     await button(page, 'Correct them here').click()

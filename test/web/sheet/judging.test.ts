@@ -85,20 +85,20 @@ describe('the key of a row', () => {
 
 describe('the file of the rows that failed', () => {
   it('has each with its reason, as an export is written, and can be sent again', () => {
-    const rows = rowsOf('Acme\t7\n=1+1\t€ 7\n"Bolt, Inc"\t8\n')
-    const failures = failuresOf(rows, { 1: { kind: 'created' }, 3: { kind: 'failed', why: 'No.' } })
+    const rows = rowsOf('customer\ttotal\tnote\nAcme\t7\n=1+1\t€ 7\tSoon\n"Bolt, Inc"\t8\n')
+    const failures = failuresOf(rows, { 2: { kind: 'created' }, 4: { kind: 'failed', why: 'No.' } })
     const text = csvOf(failures)
     assert.equal(
       text,
-      'customer,total,row,why\r\n' +
-        `'=1+1,€ 7,2,"Enter only the number, without “€”."\r\n` +
-        '"Bolt, Inc",8,3,No.\r\n',
+      'customer,total,note,row,why\r\n' +
+        `'=1+1,€ 7,Soon,3,"Enter only the number, without “€”."\r\n` +
+        '"Bolt, Inc",8,,4,No.\r\n',
     )
     assert.deepEqual(
-      rowsOf(text).map(({ customer, total }) => [customer, total]),
+      rowsOf(text).map(({ customer, total, note }) => [customer, total, note]),
       [
-        ['=1+1', '€ 7'],
-        ['Bolt, Inc', '8'],
+        ['=1+1', '€ 7', 'Soon'],
+        ['Bolt, Inc', '8', ''],
       ],
     )
   })

@@ -6,6 +6,7 @@ import { forAll } from '../../support/for-all.ts'
 
 const { judge } = await import('../../../web/src/orders/sheet/judging.ts')
 const { notationIn } = await import('../../../web/src/orders/sheet/notation.ts')
+const { notation } = await import('../../../web/src/orders/create/notation.ts')
 const { readSheet } = await import('../../../web/src/orders/sheet/reading.ts')
 type Columns = import('../../../web/src/orders/sheet/reading.ts').Pointed
 
@@ -15,7 +16,7 @@ function createdOf(text: string, { currency, columns }: { currency?: string; col
   if (!reading.ok) return reading.fault
   const { decimal, doubt } = notationIn(
     reading.rows.map(({ total }) => total),
-    { currency },
+    { ...notation, currency },
   )
   if (doubt !== undefined) return `? ${doubt}`
   return judge(reading.rows, [], decimal)
@@ -38,6 +39,11 @@ describe('a sheet as people have it', () => {
       'date\tcustomer\tcurrency\ttotal\n2026-01-02\tAcme\tEUR\t7.50\n2026-01-03\tBolt\tEUR\t8',
       ['Acme | 7.5', 'Bolt | 8'],
     ],
+    'with a column of other currencies': [
+      'customer\tcurrency\ttotal\nAcme\tEUR\t7.50\nBolt\tUSD\t8\nCoil\t\t9',
+      ['Coil | 9'],
+    ],
+    'with currencies that no heading names': ['customer\ttotal\tin\nAcme\t7.50\t€\nBolt\t8\t$', []],
     'with a total row': ['Acme\t7\nBolt\t8\nTotal\t15', ['Acme | 7', 'Bolt | 8']],
     'with notes': ['customer\ttotal\tcomment\nAcme\t7\tAs agreed', ['Acme | 7 | As agreed']],
     'with headings that are not understood': [

@@ -22,7 +22,13 @@ export function failuresOf(rows: readonly Row[], results: Results): Failure[] {
 
 /** As an export is written; corrected, it can be sent as another sheet. */
 export function csvOf(failures: readonly Failure[]): string {
-  const lines = failures.map(({ row, why }) => [row.customer, row.total, String(row.number), why])
+  const lines = failures.map(({ row: { customer, total, note = '', number }, why }) => [
+    customer,
+    total,
+    note,
+    String(number),
+    why,
+  ])
   return [fileHead, ...lines].map((cells) => `${cells.map(textCell).join(',')}\r\n`).join('')
 }
 

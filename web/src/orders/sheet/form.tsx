@@ -95,7 +95,7 @@ export function SheetForm(props: SheetFormProps) {
         label="Rows"
         text={text}
         fault={fault}
-        hint="Copy the columns customer and total in your spreadsheet and paste them here, or drop a CSV file. At most 1,000 rows."
+        hint="Paste the columns customer and total from your spreadsheet, and a column of notes if you have one, or drop a CSV file. At most 1,000 rows."
         isRequired
         isLong
         input={{ className: 'sheet-text', spellCheck: false, onPaste: paste }}

@@ -1,6 +1,8 @@
 import Papa from 'papaparse'
 import { unguarded } from '../../../../rules/cell.ts'
+import { withoutCurrency } from '../create/currency.ts'
 import { type CellName, cellNames, fields } from '../create/form.ts'
+import { notation } from '../create/notation.ts'
 import type { Cells } from './rows.ts'
 import { sheetFaults } from './words.ts'
 
@@ -40,6 +42,9 @@ const noteHeadings = [
   'notiz',
   'remarque',
 ]
+/** Headings of a column that says in which currency a total is. Codes and signs are known without one. */
+const currencyHeadings = ['currency', 'ccy', 'währung', 'devise', 'monnaie', 'moneda', 'valuta']
+const currencies = new Set(Intl.supportedValuesOf('currency'))
 /** The first one decides a tie. */
 const delimiters = ['\t', ';', ',']
 const sampleLines = 50
@@ -61,10 +66,31 @@ export function readSheet(text: string, pointed?: Pointed): Reading {
   }
   const body = hasHeadings ? lines.slice(1) : lines
   if (body.length > rowLimit) return { ok: false, fault: sheetFaults.rows(body.length) }
-  const headings = hasHeadings ? cellNames.map((name) => cellAt(lines[0], columns[name])) : undefined
+  const headings = hasHeadings ? headingsAt(lines[0], columns) : undefined
   const width = hasHeadings ? widthOf(lines[0]) : usual(body.map(widthOf))
-  const rows = body.map((line) => cellsOf(line, columns, width))
+  const foreign = foreignCurrencies(lines[0], body, columns)
+  const rows = body.map((line, at) => cellsOf(line, columns, width, foreign[at]))
   return { ok: true, rows, headings, ...(pointed && { samples: samplesOf(lines) }) }
+}
+
+function headingsAt(line: Line | undefined, { customer, total, note }: Columns): string[] {
+  return [customer, total, note].filter((at) => at !== undefined).map((at) => cellAt(line, at))
+}
+
+/**
+ * The currency of each row if a column names it, and it is neither the service's nor, where the service has
+ * none, that of all rows.
+ */
+function foreignCurrencies(head: Line | undefined, body: readonly Line[], columns: Columns): string[] {
+  const isNamed = (at: number) => currencyHeadings.includes(cellAt(head, at).trim().toLowerCase())
+  const cellsAt = (at: number) => body.map((line) => cellAt(line, at).trim())
+  const isCurrency = (cell: string) => /^\p{Sc}?$/u.test(cell) || currencies.has(cell)
+  const column = Array.from({ length: widthOf(head) }, (_, at) => at)
+    .filter((at) => !Object.values(columns).includes(at))
+    .find((at) => isNamed(at) || (cellsAt(at).every(isCurrency) && cellsAt(at).some(isFilled)))
+  const cells = column === undefined ? [] : cellsAt(column)
+  const isOneForAll = notation.currency === undefined && new Set(cells.filter(isFilled)).size === 1
+  return isOneForAll ? [] : cells.map((cell) => withoutCurrency(cell, notation.currency))
 }
 
 /** The first line holds headings if it has no total in the chosen column. */
@@ -160,12 +186,13 @@ function isMostlyTotals(lines: readonly Line[], at: number): boolean {
   return texts.filter((text) => isRead('total', text)).length * 2 >= texts.length
 }
 
-function cellsOf(line: Line, columns: Columns, width: number): Cells {
+/** A total in a foreign currency is refused by its name. */
+function cellsOf(line: Line, columns: Columns, width: number, foreign = ''): Cells {
   const fault = line.isBroken ? sheetFaults.quotes : widthOf(line) > width ? sheetFaults.width : undefined
   const { number } = line
   const customer = cellAt(line, columns.customer)
   const note = columns.note === undefined ? undefined : cellAt(line, columns.note)
-  const total = cellAt(line, columns.total)
+  const total = foreign === '' ? cellAt(line, columns.total) : `${foreign} ${cellAt(line, columns.total)}`
   return {
     number,
     customer,

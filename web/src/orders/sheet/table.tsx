@@ -63,7 +63,7 @@ interface SheetRowProps {
 
 /** Drawn again only when its result comes: there may be a thousand. */
 const SheetRow = memo(function SheetRow({ row, result, isLeftOut }: SheetRowProps) {
-  const { number, customer, total, faults, reading } = row
+  const { number, customer, total, note = '', faults, reading } = row
   return (
     <tr>
       <th scope="row" className="number soft">
@@ -73,6 +73,13 @@ const SheetRow = memo(function SheetRow({ row, result, isLeftOut }: SheetRowProp
         <CellText text={customer} fault={faults.customer}>
           <Name of={customer.trim()} />
         </CellText>
+        {note.trim() !== '' && (
+          <div className="small soft">
+            <CellText text={note} fault={faults.note}>
+              <Name className="clamped" of={note.trim()} />
+            </CellText>
+          </div>
+        )}
         {row.fault !== undefined && <p className="field-error">{row.fault}</p>}
         <RowState {...{ row, result, isLeftOut }} />
       </td>

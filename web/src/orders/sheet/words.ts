@@ -20,8 +20,10 @@ export const sheetFaults = {
 
 export const rowsInWords = (count: number) => `${formatCount(count)} ${count === 1 ? 'row' : 'rows'}`
 
-export function headingsInWords([customer = '', total = '']: readonly string[]): string {
-  return `The first row is read as headings: customer is “${customer.trim()}”, total is “${total.trim()}”.`
+export function headingsInWords(headings: readonly string[]): string {
+  const columns = ['customer', 'total', 'note'].slice(0, headings.length)
+  const named = columns.map((name, at) => `${name} is “${headings[at]?.trim()}”`)
+  return `The first row is read as headings: ${named.join(', ')}.`
 }
 
 /** Such as "183 orders can be created. 17 rows cannot be sent: 3, 8, 9 and 14 others." */
@@ -86,5 +88,5 @@ export function doubtWords(number: number): string {
   return `This sheet was first sent more than 24 hours ago, and the service no longer knows what it got. Check in the list whether the order of row ${formatCount(number)} exists before you go on.`
 }
 
-/** The columns of the file of failures. The first two are found again by their names. */
-export const fileHead = ['customer', 'total', 'row', 'why']
+/** The columns of the file of failures. The first three are found again by their names. */
+export const fileHead = ['customer', 'total', 'note', 'row', 'why']
