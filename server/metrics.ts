@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { contradictionOf, headOfLog, oldestUnsealed } from './audit/audit.ts'
-import { reportOnWitnesses, type WitnessReport } from './audit/witnesses/report.ts'
+import { reportOnWitnesses } from './audit/witnesses/report.ts'
 import type { Witnesses } from './audit/witnesses/witnesses.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -12,7 +12,7 @@ import type { App } from './http/route.ts'
 import type { Log } from './log.ts'
 import type { Post } from './mail/post.ts'
 import { waitingMails } from './mail/store.ts'
-import { reportOnOutbox } from './outbox/report.ts'
+import { type Backlog, reportOnOutbox } from './outbox/report.ts'
 import type { Sender } from './outbox/sender.ts'
 import { socketPathOf } from './setting.ts'
 import { readVersion } from './version.ts'
@@ -43,15 +43,9 @@ export async function startMetrics(parts: MetricsParts, port: number): Promise<M
   for (const { name, type } of registry.getMetricsAsArray()) {
     if (String(type) === 'gauge' && name.endsWith('_total')) registry.removeSingleMetric(name)
   }
-  describeBuild(registry, parts.config)
   watchRequests(registry, parts.app)
-  watchDatabase(registry, parts.db)
-  watchWarnings(registry, parts)
-  watchEvents(registry, parts)
-  if (parts.witnesses.list.length > 0) watchWitnesses(registry, parts)
-  if (parts.post !== undefined) watchMail(registry, parts, parts.post)
-  if (parts.sender !== undefined) watchOutbox(registry, parts, parts.sender)
-  watchLog(registry, parts.log)
+  const scraped = [ofService, ofWitnesses, ofMail, ofOutbox].flatMap((metricsOf) => metricsOf(parts))
+  for (const metric of scraped) registerScraped(registry, metric)
   const server = createServer(async (request, response) => {
     if (request.url !== '/metrics') {
       response.writeHead(404).end()
@@ -68,16 +62,6 @@ export async function startMetrics(parts: MetricsParts, port: number): Promise<M
   return {
     close: () => new Promise((resolve) => server.close(() => resolve())),
   }
-}
-
-function describeBuild(registry: Registry, { database }: Config): void {
-  const { engine } = parseDatabaseUrl(database.databaseUrl)
-  new Gauge({
-    name: 'countersign_build_info',
-    help: 'Versions of the service and of Node, and the engine of its database. Always 1.',
-    labelNames: ['version', 'node', 'engine'],
-    registers: [registry],
-  }).set({ version: readVersion(), node: process.versions.node, engine }, 1)
 }
 
 /** Sign-ins, by the operation that exchanges a credential. */
@@ -119,222 +103,185 @@ function watchRequests(registry: Registry, app: App): void {
   })
 }
 
-interface ReadMetric {
+/** By label values. */
+type Sample = [labels: Record<string, string>, value: number]
+
+/** A metric that is read at each scrape: a counter if its name ends with `_total`, else a gauge. */
+interface ScrapedMetric {
   name: string
   help: string
   labelNames?: string[]
+  read(): Sample[] | Promise<Sample[]>
 }
 
-/** A gauge that is read at each scrape. A reading that fails has no value, and harms no other. */
-function readAtScrape(
-  registry: Registry,
-  { labelNames = [], ...description }: ReadMetric,
-  read: (gauge: Gauge) => void | Promise<void>,
-): void {
-  const empty = (gauge: Gauge) => {
-    gauge.reset()
-    // Without labels it would be 0.
-    if (labelNames.length === 0) gauge.remove()
-  }
-  new Gauge({
+/** The sample of a metric without labels; none for undefined. */
+const only = (value: number | undefined): Sample[] => (value === undefined ? [] : [[{}, value]])
+
+/** A reading that fails has no value, and harms no other. */
+function registerScraped(registry: Registry, { labelNames = [], read, ...description }: ScrapedMetric): void {
+  const Kind = description.name.endsWith('_total') ? Counter : Gauge
+  new Kind({
     ...description,
     labelNames,
     registers: [registry],
     async collect() {
-      empty(this)
-      try {
-        await read(this)
-      } catch {
-        empty(this)
-      }
+      this.reset()
+      // Without labels it would be 0.
+      if (labelNames.length === 0) this.remove()
+      const samples = await Promise.try(read).catch(() => [])
+      for (const [labels, value] of samples) this.inc(labels, value)
     },
   })
 }
 
-function watchDatabase(registry: Registry, db: AppDatabase): void {
-  readAtScrape(
-    registry,
+/** In seconds; 0 without an instant. */
+const ageOf = (clock: Clock, at: number | null | undefined) =>
+  at == null ? 0 : Math.max(0, clock() - at) / 1000
+
+function ofService(parts: MetricsParts): ScrapedMetric[] {
+  const { config, db, clock, log } = parts
+  return [
+    {
+      name: 'countersign_build_info',
+      help: 'Versions of the service and of Node, and the engine of its database. Always 1.',
+      labelNames: ['version', 'node', 'engine'],
+      read: () => {
+        const { engine } = parseDatabaseUrl(config.database.databaseUrl)
+        return [[{ version: readVersion(), node: process.versions.node, engine }, 1]]
+      },
+    },
     {
       name: 'countersign_database_work',
       help: 'Writes and lists that run or wait for their turn, connections that are busy or idle, and who waits for one.',
       labelNames: ['of', 'state'],
+      read: () =>
+        Object.entries(db.load()).flatMap(([of, states]) =>
+          Object.entries(states).map(([state, count]): Sample => [{ of, state }, count]),
+        ),
     },
-    (gauge) => {
-      for (const [of, states] of Object.entries(db.load())) {
-        for (const [state, count] of Object.entries(states)) gauge.set({ of, state }, count)
-      }
-    },
-  )
-}
-
-function watchWarnings(registry: Registry, parts: MetricsParts): void {
-  readAtScrape(
-    registry,
     {
       name: 'countersign_warning',
       help: `1 for each warning of GET /health/ready. ${warningsInWords}`,
       labelNames: ['warning'],
+      read: async () => {
+        const found = await findWarnings(parts)
+        return warningNames.map((warning) => [{ warning }, Number(found.includes(warning))])
+      },
     },
-    async (gauge) => {
-      const found = await findWarnings(parts)
-      for (const warning of warningNames) gauge.set({ warning }, Number(found.includes(warning)))
+    {
+      name: 'countersign_events_sealed',
+      help: 'Events in the log: the sequence of the newest.',
+      read: async () => only((await headOfLog(db.read)).size),
     },
-  )
-}
-
-function watchEvents(registry: Registry, { db, clock }: MetricsParts): void {
-  readAtScrape(
-    registry,
-    { name: 'countersign_events_sealed', help: 'Events in the log: the sequence of the newest.' },
-    async (gauge) => gauge.set((await headOfLog(db.read)).size),
-  )
-  readAtScrape(
-    registry,
     {
       name: 'countersign_events_seal_lag_seconds',
       help: 'Age of the oldest event that waits to be sealed; 0 if none waits. More than 2 means that no instance seals.',
+      read: async () => only(ageOf(clock, await oldestUnsealed(db.read))),
     },
-    async (gauge) => {
-      const at = await oldestUnsealed(db.read)
-      gauge.set(at === undefined ? 0 : Math.max(0, clock() - at) / 1000)
-    },
-  )
-  readAtScrape(
-    registry,
     {
       name: 'countersign_log_contradicted',
       help: '1 while a quorum of witnesses contradicts the log, so that nothing is sealed or signed.',
+      read: async () => only(Number((await contradictionOf(db.read)) !== undefined)),
     },
-    async (gauge) => gauge.set(Number((await contradictionOf(db.read)) !== undefined)),
-  )
+    {
+      name: 'countersign_log_lines_left_out_total',
+      help: 'Lines that were left out of the log because its reader did not keep up.',
+      labelNames: ['kind'],
+      read: () => Object.entries(log.output.leftOut ?? {}).map(([kind, lines]) => [{ kind }, lines]),
+    },
+  ]
 }
 
-function watchWitnesses(registry: Registry, { db, clock, witnesses }: MetricsParts): void {
-  const watched = (description: ReadMetric, show: (gauge: Gauge, report: WitnessReport) => void) =>
-    readAtScrape(registry, description, async (gauge) =>
-      show(gauge, await reportOnWitnesses(db.read, witnesses)),
-    )
-  const age = (at: number) => Math.max(0, clock() - at) / 1000
-  watched(
+function ofWitnesses({ db, clock, witnesses }: MetricsParts): ScrapedMetric[] {
+  if (witnesses.list.length === 0) return []
+  const report = () => reportOnWitnesses(db.read, witnesses)
+  return [
     {
       name: 'countersign_log_quorum_age_seconds',
       help: 'How long ago a quorum of witnesses last cosigned a checkpoint.',
+      read: async () => {
+        const { quorumAt } = await report()
+        return only(quorumAt && ageOf(clock, quorumAt))
+      },
     },
-    (gauge, { quorumAt }) => quorumAt !== undefined && gauge.set(age(quorumAt)),
-  )
-  watched(
     {
       name: 'countersign_log_uncosigned_events',
       help: 'Events in the log that no checkpoint covers which a quorum cosigned.',
+      read: async () => only((await report()).uncosignedEvents),
     },
-    (gauge, { uncosignedEvents }) => gauge.set(uncosignedEvents),
-  )
-  watched(
     {
       name: 'countersign_witness_age_seconds',
       help: 'How long ago each witness last cosigned a checkpoint.',
       labelNames: ['witness'],
+      read: async () =>
+        (await report()).witnesses.flatMap(({ name: witness, cosignedAt }): Sample[] =>
+          cosignedAt === undefined ? [] : [[{ witness }, ageOf(clock, cosignedAt)]],
+        ),
     },
-    (gauge, report) => {
-      for (const { name: witness, cosignedAt } of report.witnesses) {
-        if (cosignedAt !== undefined) gauge.set({ witness }, age(cosignedAt))
-      }
-    },
-  )
-  watched(
     {
       name: 'countersign_witness_contradicts',
       help: '1 if the witness has a checkpoint that does not lead to this log.',
       labelNames: ['witness'],
+      read: async () =>
+        (await report()).witnesses.map(({ name: witness, contradicts }) => [
+          { witness },
+          Number(contradicts !== undefined),
+        ]),
     },
-    (gauge, report) => {
-      for (const { name: witness, contradicts } of report.witnesses) {
-        gauge.set({ witness }, Number(contradicts !== undefined))
-      }
-    },
-  )
+  ]
 }
 
-function watchMail(registry: Registry, { db, clock }: MetricsParts, { outcomes }: Post): void {
-  new Counter({
-    name: 'countersign_mail_attempts_total',
-    help: 'Mails that this instance sent, and attempts that failed.',
-    labelNames: ['kind', 'outcome'],
-    registers: [registry],
-    collect() {
-      this.reset()
-      for (const [outcome, counts] of Object.entries(outcomes)) {
-        for (const [kind, count] of counts) this.inc({ kind, outcome }, count)
-      }
+function ofMail({ db, clock, post }: MetricsParts): ScrapedMetric[] {
+  if (post === undefined) return []
+  return [
+    {
+      name: 'countersign_mail_attempts_total',
+      help: 'Mails that this instance sent, and attempts that failed.',
+      labelNames: ['kind', 'outcome'],
+      read: () =>
+        Object.entries(post.outcomes).flatMap(([outcome, counts]) =>
+          [...counts].map(([kind, count]): Sample => [{ kind, outcome }, count]),
+        ),
     },
-  })
-  readAtScrape(
-    registry,
-    { name: 'countersign_mail_waiting', help: 'Mails that wait to be sent.' },
-    async (gauge) => gauge.set((await waitingMails(db.read)).count),
-  )
-  readAtScrape(
-    registry,
+    {
+      name: 'countersign_mail_waiting',
+      help: 'Mails that wait to be sent.',
+      read: async () => only((await waitingMails(db.read)).count),
+    },
     {
       name: 'countersign_mail_oldest_seconds',
       help: 'How long the oldest of them has waited; 0 if none waits.',
+      read: async () => only(ageOf(clock, (await waitingMails(db.read)).oldestAt)),
     },
-    async (gauge) => {
-      const { oldestAt } = await waitingMails(db.read)
-      gauge.set(oldestAt === null ? 0 : Math.max(0, clock() - oldestAt) / 1000)
-    },
-  )
+  ]
 }
 
-function watchOutbox(registry: Registry, { db, clock }: MetricsParts, { outcomes }: Sender): void {
-  new Counter({
-    name: 'countersign_outbox_attempts_total',
-    help: 'Attempts of this instance to send an event: delivered, failed, and failed for the last time.',
-    labelNames: ['outcome'],
-    registers: [registry],
-    collect() {
-      this.reset()
-      for (const [outcome, count] of Object.entries(outcomes)) this.inc({ outcome }, count)
+function ofOutbox({ db, clock, sender }: MetricsParts): ScrapedMetric[] {
+  if (sender === undefined) return []
+  const labelNames = ['kind', 'subscription']
+  const each = async (read: (backlog: Backlog) => number) =>
+    (await reportOnOutbox(db.read)).map((backlog): Sample => {
+      const { kind, id: subscription } = backlog
+      return [{ kind, subscription }, read(backlog)]
+    })
+  return [
+    {
+      name: 'countersign_outbox_attempts_total',
+      help: 'Attempts of this instance to send an event: delivered, failed, and failed for the last time.',
+      labelNames: ['outcome'],
+      read: () => Object.entries(sender.outcomes).map(([outcome, count]) => [{ outcome }, count]),
     },
-  })
-  readAtScrape(
-    registry,
     {
       name: 'countersign_outbox_waiting',
       help: 'Events of the log after the place of each enabled subscription, whether it asks for them or not.',
-      labelNames: ['kind', 'subscription'],
+      labelNames,
+      read: () => each(({ waiting }) => waiting),
     },
-    async (gauge) => {
-      for (const { kind, id, waiting } of await reportOnOutbox(db.read)) {
-        gauge.set({ kind, subscription: id }, waiting)
-      }
-    },
-  )
-  readAtScrape(
-    registry,
     {
       name: 'countersign_outbox_oldest_seconds',
       help: 'Age of the oldest of them; 0 if none waits.',
-      labelNames: ['kind', 'subscription'],
+      labelNames,
+      read: () => each(({ oldestAt }) => ageOf(clock, oldestAt)),
     },
-    async (gauge) => {
-      for (const { kind, id, oldestAt } of await reportOnOutbox(db.read)) {
-        const age = oldestAt === undefined ? 0 : Math.max(0, clock() - oldestAt) / 1000
-        gauge.set({ kind, subscription: id }, age)
-      }
-    },
-  )
-}
-
-function watchLog(registry: Registry, { output }: Log): void {
-  new Counter({
-    name: 'countersign_log_lines_left_out_total',
-    help: 'Lines that were left out of the log because its reader did not keep up.',
-    labelNames: ['kind'],
-    registers: [registry],
-    collect() {
-      this.reset()
-      for (const [kind, lines] of Object.entries(output.leftOut ?? {})) this.inc({ kind }, lines)
-    },
-  })
+  ]
 }
