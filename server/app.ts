@@ -75,7 +75,8 @@ const bodyLimitBytes = 64 * 1024
 /** The whole service, ready to listen: every hook and slice by name, in the order in which they run. */
 export async function buildApp(parts: AppParts): Promise<App> {
   const { config, db, clock, keys, logKeys, readiness } = parts
-  const app = createServer(parts, publicUrl)
+  const refusals = new RefusalLog(parts.log)
+  const app = createServer(parts, publicUrl, refusals)
   function publicUrl(): string {
     return publicUrlAt(config, listeningPort(app.server) ?? config.port)
   }
@@ -87,7 +88,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
 
   limits.register(app)
   registerErrors(app, publicUrl)
-  registerRequestLog(app, parts.log)
+  registerRequestLog(app, parts.log, refusals)
   registerSecurityHeaders(app, config)
   registerRequestContext(app, config)
   registerConnections(app)
@@ -167,8 +168,8 @@ export async function buildApp(parts: AppParts): Promise<App> {
   return app
 }
 
-function createServer({ config, log }: AppParts, publicUrl: () => string): App {
-  const bareAnswers = { publicUrl, apiHeaders: securityHeaders(config), refusals: new RefusalLog(log) }
+function createServer({ config, log }: AppParts, publicUrl: () => string, refusals: RefusalLog): App {
+  const bareAnswers = { publicUrl, apiHeaders: securityHeaders(config), refusals }
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
     // http/request-log.ts writes the line of a request.

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 
 /** Bytes that were refused before they became a request. The log of requests has no line for them. */
-export interface EarlyRefusal {
+interface EarlyRefusal {
   /** The id in the answer, if there was one. */
   requestId?: string
   problem?: string
@@ -13,47 +13,14 @@ export interface EarlyRefusal {
   address: string
 }
 
-const pauseMilliseconds = 1_000
-
-/**
- * Logs early refusals (ASVS 5.0 16.3.3): the first at once, then at most one line a second with how many were
- * left out. So a flood cannot fill the log.
- */
-export class RefusalLog {
-  readonly #log: Logger
-  #pausing = false
-  #leftOut = 0
-  #latest: EarlyRefusal | undefined
-
-  constructor(log: Logger) {
-    this.#log = log
-  }
-
-  note(refusal: EarlyRefusal): void {
-    if (this.#pausing) {
-      if (this.#latest !== undefined) this.#leftOut += 1
-      this.#latest = refusal
-    } else this.#write(refusal)
-  }
-
-  #write(refusal: EarlyRefusal): void {
-    const leftOut = this.#leftOut === 0 ? undefined : this.#leftOut
-    this.#latest = undefined
-    this.#leftOut = 0
-    this.#log.info({ event: 'request-unreadable', ...refusal, leftOut }, 'not a readable request')
-    this.#pausing = true
-    setTimeout(() => {
-      this.#pausing = false
-      if (this.#latest !== undefined) this.#write(this.#latest)
-    }, pauseMilliseconds).unref()
-  }
-}
-
 const linesPerAddress = 100
 const windowMilliseconds = 60_000
 
-/** Requests answered with 429. Each minute an address has a hundred lines; one more counts the rest. */
-export class LimitedLog {
+/**
+ * Lines that anyone can cause (ASVS 5.0 16.3.3): of bytes that are no request, and of requests answered with
+ * 429. Each minute an address has a hundred; one more counts the rest. So a flood cannot fill the log.
+ */
+export class RefusalLog {
   readonly #log: Logger
   readonly #timer: NodeJS.Timeout
   /** In the current minute, by address. */
@@ -63,6 +30,11 @@ export class LimitedLog {
     this.#log = log
     this.#timer = setInterval(() => this.#sumUp(), windowMilliseconds)
     this.#timer.unref()
+  }
+
+  note(refusal: EarlyRefusal): void {
+    if (!this.hasLine(refusal.address)) return
+    this.#log.info({ event: 'request-unreadable', ...refusal }, 'not a readable request')
   }
 
   /** Counts one more. True if it gets a line; the others are only counted. */
