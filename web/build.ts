@@ -39,7 +39,7 @@ export async function buildWebIfStale(onStale?: () => void): Promise<boolean> {
 function sources(): string[] {
   return [
     ...globSync(
-      '{index.html,bundle.ts,problem-pages.ts,markdown.ts,vite.config.ts,src/**/*,../{client/src,proof,rules,verify}/*}',
+      '{index.html,bundle.ts,pages.ts,vite.config.ts,src/**/*,../{client/src,proof,rules,verify}/*}',
       {
         cwd: web,
         withFileTypes: true,

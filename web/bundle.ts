@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { build } from 'vite'
-import { makeProblemPages } from './problem-pages.ts'
+import { makePages } from './pages.ts'
 
 /**
- * Makes the web app, the page /verify and the pages of problems in the folder, each text file with its brotli
- * and gzip forms.
+ * Makes the web app, the page /verify and the pages of documents in the folder, each text file with its
+ * brotli and gzip forms.
  */
 const [folder] = process.argv.slice(2)
 if (folder === undefined) throw new Error('name a folder')
@@ -22,7 +22,7 @@ await build({
 })
 const verify = fileURLToPath(new URL('../verify/build.ts', import.meta.url))
 await promisify(execFile)(process.execPath, [verify, folder])
-makeProblemPages(folder)
+makePages(folder)
 const files = globSync('**/*.{html,js,css,svg}', { cwd: folder })
 await Promise.all(files.map((file) => compress(join(folder, file))))
 

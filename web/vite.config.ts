@@ -1,6 +1,5 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
-import { markdown } from './markdown.ts'
 
 /** Where the service listens while its web app is served by vite (`npm run dev`). */
 const service = process.env.SERVICE_URL ?? 'http://localhost:8080'
@@ -11,13 +10,14 @@ const servicePaths = [
   '/openapi',
   '/scalar',
   '/verify',
+  '/auditing',
   '/problems',
   '/assets',
 ]
 
 // biome-ignore lint/style/noDefaultExport: vite reads the default export
 export default defineConfig({
-  plugins: [markdown, react()],
+  plugins: [react()],
   css: {
     postcss: {
       plugins: [

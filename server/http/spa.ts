@@ -15,8 +15,8 @@ const compressed = /\.(?:br|gz)$/
 /** The name of an asset has a hash of its content, so an asset never changes. */
 const assetName = /^\/assets\/[\w.-]+-[\w-]{8}\.\w+$/
 
-/** The list of problems, and one of them (web/problem-pages.ts). */
-const problemPage = /^\/problems(?:\/[\w-]+)?(?=\/?$)/
+/** How to check the log, the list of problems, and one of them (web/pages.ts). */
+const documentPage = /^\/(?:auditing|problems(?:\/[\w-]+)?)(?=\/?$)/
 
 export const isWebAppBuilt = () => existsSync(`${built}/index.html`)
 
@@ -65,8 +65,8 @@ export function registerVerifyPage(app: App): void {
 }
 
 /**
- * Every address of the web app gets index.html, which is never cached. /assets/ holds files, and each problem
- * has a page, which is a file too.
+ * Every address of the web app gets index.html, which is never cached. /assets/ holds files, and pages of
+ * documents are files too.
  */
 async function sendWebApp(
   request: FastifyRequest,
@@ -85,7 +85,7 @@ async function sendWebApp(
     return reply.sendFile(path.slice(1))
   }
   reply.header('cache-control', 'no-cache')
-  const [page] = problemPage.exec(path) ?? []
+  const [page] = documentPage.exec(path) ?? []
   if (page !== undefined && existsSync(join(root, `${page}.html`))) return reply.sendFile(`${page}.html`)
   const elements = Object.entries(await settings()).flatMap(([name, content]) =>
     content === undefined

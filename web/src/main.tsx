@@ -5,6 +5,7 @@ import './ui/patterns.css'
 import './ui/controls.css'
 import './ui/dialog.css'
 import './ui/progress.css'
+import './ui/open-page.css'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
@@ -30,8 +31,8 @@ onForget(() => {
   for (const name of inTab.names('')) inTab.drop(name)
 })
 listenToOtherTabs({ changed: () => void queries.invalidateQueries() })
-// As early as possible. The pages about problems need no session.
-if (!location.pathname.startsWith('/problems')) startSession()
+// As early as possible.
+startSession()
 // Requested together with the session: on a slow connection the first rows come a second earlier.
 if (location.pathname === '/orders' && isRemembered()) {
   const search = parseListSearch(Object.fromEntries(new URLSearchParams(location.search)))

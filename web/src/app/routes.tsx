@@ -146,7 +146,6 @@ export const router = createRouter({
     openAt('/forgotten', 'ForgottenView', () => import('../account/forgotten.tsx')),
     openAt('/link', 'LinkView', () => import('../account/link.tsx')),
     openAt('/new-email', 'NewEmailView', () => import('../account/new-email.tsx')),
-    openAt('/auditing', 'AuditingView', () => import('../auditing/auditing.tsx')),
     signedIn.addChildren([
       orderList,
       review,

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { logKeys } from '../api/log-keys.ts'
@@ -43,7 +42,7 @@ export function Proof() {
           </li>
         </ol>
         <p>
-          <Link to="/auditing">What this proves, and how</Link>
+          <a href="/auditing">What this proves, and how</a>
         </p>
         <details>
           <summary>For administrators</summary>

@@ -54,9 +54,6 @@ function lazy<Name extends string, Props extends object>(
   }
   function Lazy(props: Props) {
     const state = useLoading(part)
-    useEffect(() => {
-      if (state === 'late') showSection()
-    }, [state])
     return View ? <View {...props} /> : <Absent state={state} />
   }
   return Object.assign(Lazy, { load: part.load })
@@ -68,16 +65,11 @@ interface Part {
   load(): Promise<void>
 }
 
-type State = 'waiting' | 'unanswered' | 'broken' | 'there' | 'late'
-
-/** The router looked for the section of the address before the view was there. */
-function showSection(): void {
-  document.getElementById(location.hash.slice(1))?.scrollIntoView()
-}
+type State = 'waiting' | 'unanswered' | 'broken' | 'there'
 
 function useLoading(part: Part): State {
   const [state, setState] = useState<State>(part.isThere() ? 'there' : 'waiting')
-  const isMissing = state !== 'there' && state !== 'late'
+  const isMissing = state !== 'there'
   useEffect(() => {
     if (!isMissing) return undefined
     const left = new AbortController()
@@ -91,7 +83,7 @@ async function persist(part: Part, signal: AbortSignal, onState: (state: State) 
   for (let tries = 0; !signal.aborted; tries += 1) {
     try {
       await part.load()
-      return onState('late')
+      return onState('there')
     } catch (failure) {
       const isThere = await isAppThere()
       if (signal.aborted) return

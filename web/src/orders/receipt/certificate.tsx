@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { readCheckpoint, readNote } from '../../../../proof/note.ts'
 import type { ApprovedOrder } from '../../../../proof/order.ts'
@@ -153,9 +152,9 @@ function Proof({ order, receipt }: CertificateProps) {
           This page is made of these entries of the log alone. The file of the certificate has them, and what
           proves them: anyone can check it at {iss}/verify, with the key of the log and without the service.
           Paper proves nothing.{' '}
-          <Link to="/auditing" hash="was-this-order-approved-and-by-whom" className="no-print">
+          <a href="/auditing#was-this-order-approved-and-by-whom" className="no-print">
             How to check it yourself
-          </Link>
+          </a>
         </p>
       </div>
     </details>

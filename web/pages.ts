@@ -1,19 +1,22 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { marked } from 'marked'
+import { Marked } from 'marked'
 
-const source = new URL('../docs/problems.md', import.meta.url)
+const read = (name: string) => readFileSync(new URL(`../docs/${name}.md`, import.meta.url), 'utf8')
 
 /**
- * Makes problems/<code>.html for each problem in docs/problems.md, and problems.html with a list of all.
- * The pages have no script. Style sheet and icon are those of the app, whose index.html is in the folder.
+ * Makes pages of documents, for everyone: how to check the log, problems/<code>.html for each problem, and
+ * problems.html with a list of all. They have no script. Style sheet and icon are those of the app, whose
+ * index.html is in the folder.
  */
-export function makeProblemPages(folder: string): void {
-  const [introduction = '', ...sections] = readFileSync(source, 'utf8').split(/^## /m)
+export function makePages(folder: string): void {
+  const [introduction = '', ...sections] = read('problems').split(/^## /m)
   const problems = sections.map(problemOf).sort((a, b) => Number(a.status) - Number(b.status))
   const frame = frameOf(readFileSync(join(folder, 'index.html'), 'utf8'))
   const save = (name: string, title: string, content: string) =>
     writeFileSync(join(folder, `${name}.html`), frame(title, content))
+  const auditing = read('auditing')
+  save('auditing', /^# (.+)$/m.exec(auditing)?.[1] ?? '', html(auditing))
   mkdirSync(join(folder, 'problems'))
   for (const problem of problems) save(`problems/${problem.code}`, problem.title, articleOf(problem))
   save('problems', 'Problems', html(introduction.slice(introduction.indexOf('# '))) + tableOf(problems))
@@ -28,7 +31,19 @@ function problemOf(section: string) {
   return { code, status, title, remedy: html(remedy) }
 }
 
-const html = (text: string) => marked.parse(text, { async: false })
+const marked = new Marked({
+  renderer: {
+    heading({ depth, text, tokens }) {
+      const id = text.toLowerCase().replaceAll(/\W+/g, '-')
+      return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>`
+    },
+    /** Other documents are no pages: their names are shown. */
+    link: ({ href }) => !/^(?:https?:|\/|#)/.test(href) && `<code>docs/${href}</code>`,
+    html: () => '',
+  },
+})
+const html = (text: string) =>
+  marked.parse(text, { async: false }).replaceAll('<table>', '<table class="table">')
 
 function articleOf({ code, status, title, remedy }: Problem): string {
   return `
