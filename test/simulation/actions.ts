@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readOn } from '../../server/audit/audit.ts'
 import { machineStamp } from '../../server/caller/stamp.ts'
 import { newOrderedId } from '../../server/ids.ts'
+import { countWaiting } from '../../server/mail/mail.ts'
 import { jobs } from '../../server/operations.ts'
 import { findSubscriptions } from '../../server/outbox/store.ts'
 import { stampBy } from '../support/accounts.ts'
@@ -228,9 +229,10 @@ async function settings(world: World, { n: [who, waiting, hour] }: Step): Promis
     decided: hour % 3 > 0,
     noted: false,
   }
+  const formerWaits = (await countWaiting(port.read, { kind: 'digest', recipient: String(person.id) })) > 0
   await port.write('putMailSettings', { settings: wanted, timeZone: zone, stamp })
   person.settings = wanted
-  Object.assign(person, { changedIn: world.model.step })
+  Object.assign(person, { chosenAt: world.now, formerWaits, changedIn: world.model.step })
 }
 
 async function enable(world: World, { n: [who, how] }: Step): Promise<void> {

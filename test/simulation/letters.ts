@@ -66,16 +66,19 @@ export class Letters {
       for (const id of orders)
         assert.ok(this.#model.isSealed(id, ['created']), `${what}, before it was sealed`)
     }
-    const before = this.taken.filter(
-      (each) =>
-        !each.isOld &&
-        each.kind === kind &&
-        each.to === to &&
-        (kind === 'decided' ? each.orders[0] === orders[0] : letter.at - each.at < 20 * hour),
-    )
+    const same = this.taken.filter((each) => !each.isOld && each.kind === kind && each.to === to)
+    const before =
+      kind === 'decided'
+        ? same.filter((each) => each.orders[0] === orders[0])
+        : this.#ofThisHour(to, same).filter((each) => letter.at - each.at < 20 * hour)
     const isOnce = before.every(({ by, isHeard: was }) => !was || by?.isDisturbed === true)
     assert.ok(kind === 'waiting' || isOnce, `${what}, again`)
     this.taken.push({ ...letter, orders })
+  }
+
+  /** Not the one that waited when the hour was chosen. */
+  #ofThisHour(to: Person, daily: Taken[]): Taken[] {
+    return daily.filter(({ at }) => at >= to.chosenAt).slice(to.formerWaits ? 1 : 0)
   }
 
   /** A list in a mail ends with how many more there are. */

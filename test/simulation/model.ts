@@ -20,6 +20,9 @@ export interface Person {
   isEnabled: boolean
   absence?: { deputy: number; from: number; until: number } | undefined
   settings: { waiting: 'at-once' | 'daily' | 'never'; hour: number; decided: boolean; noted: boolean }
+  /** When these settings were last chosen, and whether a daily mail waited then. */
+  chosenAt: number
+  formerWaits: boolean
   /** When any of this last changed: by the clock, and by the count of steps. */
   changedAt: number
   changedIn: number

@@ -88,6 +88,8 @@ async function addAccounts(db: AppDatabase, people: Person[]): Promise<void> {
       roles: new Set(roles),
       isEnabled: true,
       settings,
+      chosenAt: beginning - 3_600_000,
+      formerWaits: false,
       ...changed,
     })
   }
