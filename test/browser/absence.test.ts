@@ -75,7 +75,7 @@ const boStandsIn = (ann: TestUser, bo: TestUser, id: string): Views => ({
   async 'absence-deputy-overview'({ page }) {
     await page.goto('/')
     await notice(page).getByText(`You stand in for ${ann.userName} until`).waitFor()
-    await page.getByText('1 order is waiting for you.').waitFor()
+    await page.getByRole('region', { name: 'Waiting for you' }).getByRole('listitem').waitFor()
     await page.waitForFunction("document.title.startsWith('(1) ')")
     await page.getByRole('link', { name: 'Review oldest' }).waitFor()
   },

@@ -42,11 +42,8 @@ await insertOrders(service, [
 describe('the overview', () => {
   const person = browser.stayingPerson({ service })
 
-  it('says what waits and how long, and how many orders were created on each day', async () => {
+  it('says how many orders were created on each day', async () => {
     const page = await visit(person, 'admin', '/')
-    await page
-      .getByText(/^7 orders are waiting for you\. The oldest has been waiting for 400 days\.$/)
-      .waitFor()
     const chart = page.getByRole('region', { name: 'Orders per day' })
     const most = `The most before today were 5, on ${longDayName(today - 20 * day)}.`
     await chart.getByText(`14 orders in the last 30 days, 3 of them today. ${most}`).waitFor()
@@ -76,7 +73,7 @@ describe('the overview', () => {
     const page = await visit(person, 'admin', '/')
     const stranded = page.getByRole('region', { name: 'Nobody can approve these now' })
     await stranded.getByRole('listitem').waitFor()
-    await page.getByText('Nothing is waiting for you. 1 order is waiting for others.').waitFor()
+    await page.getByText('Nothing is waiting for you.').waitFor()
     await checkAccessibility(page)
   })
 

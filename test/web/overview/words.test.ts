@@ -2,9 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import '../../support/page.ts'
 
-const { daysInWords, durationWords, greetingAt, ownTitle, waitingWords } = await import(
-  '../../../web/src/overview/words.ts'
-)
+const { daysInWords, greetingAt, ownTitle } = await import('../../../web/src/overview/words.ts')
 
 describe('the words of the overview', () => {
   it('greet by time of day', () => {
@@ -28,35 +26,5 @@ describe('the words of the overview', () => {
     assert.equal(ownTitle({ rejected: 3, waiting: 1_200 }), 'Your orders: 3 rejected, 1,200 waiting')
     assert.equal(ownTitle({ rejected: 0, waiting: 1 }), 'Your orders: 1 waiting')
     assert.equal(ownTitle({ rejected: undefined, waiting: 0 }), 'Your orders')
-  })
-
-  it('say how long something has lasted', () => {
-    const lengths = [-5, 0, 59_999, 60_000, 7_199_999, 7_200_000, 86_400_000, 88.9 * 86_400_000]
-    assert.deepEqual(lengths.map(durationWords), [
-      'less than a minute',
-      'less than a minute',
-      'less than a minute',
-      '1 minute',
-      '1 hour',
-      '2 hours',
-      '1 day',
-      '88 days',
-    ])
-  })
-
-  it('say how many orders are waiting', () => {
-    const now = Date.parse('2026-11-22T10:00:00Z')
-    const since = '2026-11-19T09:00:00.000Z'
-    const say = (count: number, mine?: number) =>
-      waitingWords({ count, mine, since: count > 0 ? since : undefined, now })
-    assert.equal(say(0), 'Nothing is waiting for approval.')
-    assert.equal(say(1), '1 order is waiting for approval. It has been waiting for 3 days.')
-    const oldest = 'The oldest has been waiting for 3 days.'
-    assert.equal(say(38), `38 orders are waiting for approval. ${oldest}`)
-    assert.equal(say(38, 1), `1 order is waiting for you, and 37 for others. ${oldest}`)
-    assert.equal(say(38, 38), `38 orders are waiting for you. ${oldest}`)
-    assert.equal(say(38, 0), `Nothing is waiting for you. 38 orders are waiting for others. ${oldest}`)
-    // Counted later than the figures.
-    assert.equal(say(2, 3), `3 orders are waiting for you. ${oldest}`)
   })
 })

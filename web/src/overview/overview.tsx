@@ -22,7 +22,7 @@ import { Name } from '../ui/name.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
 import { Days } from './days.tsx'
 import { type Listed, mostListed, Orders } from './orders.tsx'
-import { countOf, greetingAt, ownTitle, waitingOf, waitingWords } from './words.ts'
+import { countOf, greetingAt, ownTitle, waitingOf } from './words.ts'
 
 type Summary = components['schemas']['OrderStatistics']
 
@@ -79,13 +79,9 @@ export function OverviewView() {
   return (
     <div className="stack gap-5" aria-busy={isWaiting}>
       <div className="row row-between">
-        <div className="wrap">
-          <PageTitle title="Overview">
-            {greetingAt(new Date().getHours())}, <Name of={userName} />
-          </PageTitle>
-          {isWaiting && <span className="skeleton" style={{ width: 300 }} />}
-          {isShown && <WhatWaits summary={summary} mine={lists.mine} />}
-        </div>
+        <PageTitle title="Overview">
+          {greetingAt(new Date().getHours())}, <Name of={userName} />
+        </PageTitle>
         {/* A second button may need another line: it comes with everything else, so that nothing jumps. */}
         {!isRefused && !hasNoOrders && <Actions mine={isWaiting ? undefined : lists.mine} />}
       </div>
@@ -183,19 +179,8 @@ function Skeleton() {
   )
 }
 
-interface WaitingProps {
-  summary: Summary
-  /** Orders that wait for the person; undefined if they cannot decide. */
-  mine: Listed | undefined
-}
-
-function WhatWaits({ summary, mine }: WaitingProps) {
-  const since = summary.oldestPending[0]?.createdAtUtc
-  const count = waitingOf(summary)
-  return <p className="soft">{waitingWords({ count, mine: mine?.count, since, now: Date.now() })}</p>
-}
-
-function Actions({ mine }: Pick<WaitingProps, 'mine'>) {
+/** `mine` is undefined if the person cannot decide. */
+function Actions({ mine }: { mine: Listed | undefined }) {
   return (
     <div className="row">
       {mine && mine.count > 0 && (

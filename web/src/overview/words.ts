@@ -1,6 +1,6 @@
 import type { components } from '../../../client/src/schema.ts'
 import { type StateName, stateNames, waitingStates } from '../orders/states.ts'
-import { formatCount, formatLongDay, formatOrders, units } from '../ui/format.ts'
+import { formatCount, formatLongDay, formatOrders } from '../ui/format.ts'
 
 /** Keyed by state, in lower case, as the service sends them. */
 type Tallies = Record<Lowercase<StateName>, components['schemas']['OrderTally']>
@@ -43,41 +43,4 @@ export function ownTitle({ rejected = 0, waiting = 0 }: Record<'rejected' | 'wai
     waiting > 0 && `${formatCount(waiting)} waiting`,
   ].filter(Boolean)
   return parts.length === 0 ? 'Your orders' : `Your orders: ${parts.join(', ')}`
-}
-
-interface Waiting {
-  count: number
-  /** How many of them wait for this person; undefined if they cannot decide. */
-  mine: number | undefined
-  /** When the oldest one was created. */
-  since: string | undefined
-  /** Milliseconds since 1970. */
-  now: number
-}
-
-/** The waiting work, in a sentence or two. */
-export function waitingWords({ count, mine, since, now }: Waiting): string {
-  if (count === 0) return 'Nothing is waiting for approval.'
-  const sentence = mine === undefined ? `${areWaiting(count)} for approval.` : forWhom(mine, count - mine)
-  if (since === undefined) return sentence
-  const waited = durationWords(now - new Date(since).getTime())
-  return `${sentence} ${count === 1 ? 'It has' : 'The oldest has'} been waiting for ${waited}.`
-}
-
-const areWaiting = (count: number) => `${formatOrders(count)} ${count === 1 ? 'is' : 'are'} waiting`
-
-function forWhom(mine: number, others: number): string {
-  if (others <= 0) return `${areWaiting(mine)} for you.`
-  return mine === 0
-    ? `Nothing is waiting for you. ${areWaiting(others)} for others.`
-    : `${areWaiting(mine)} for you, and ${formatCount(others)} for others.`
-}
-
-/** Such as "3 days", in the largest unit that fits at least once. */
-export function durationWords(milliseconds: number): string {
-  const unit = units.find(([, length]) => milliseconds >= length)
-  if (unit === undefined) return 'less than a minute'
-  const [name, length] = unit
-  const count = Math.floor(milliseconds / length)
-  return `${formatCount(count)} ${count === 1 ? name : `${name}s`}`
 }
