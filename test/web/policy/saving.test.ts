@@ -5,7 +5,8 @@ import { answerWith, problemWith, serviceIs, told } from '../../support/page.ts'
 
 const { queries } = await import('../../../web/src/api/queries.ts')
 const { policyQuery } = await import('../../../web/src/orders/queries.ts')
-const { isConflict, savePolicy } = await import('../../../web/src/policy/queries.ts')
+const { savePolicy } = await import('../../../web/src/policy/queries.ts')
+const { isOutdated } = await import('../../../web/src/ui/describe.ts')
 const { dropDraft } = await import('../../../web/src/ui/draft.ts')
 
 const rule = { selfApproval: true, services: true, role: null, passkey: false }
@@ -74,7 +75,7 @@ describe('saving the policy', () => {
       const leave = new QueryObserver(queries, policyQuery).subscribe(() => undefined)
       version = 5
       refuses = () => problemWith(status, code)
-      await assert.rejects(savePolicy(1, two, '"1"'), isConflict)
+      await assert.rejects(savePolicy(1, two, '"1"'), isOutdated)
       assert.equal(queries.getQueryData(policyQuery.queryKey)?.etag, '"5"')
       assert.deepEqual(told, [])
       leave()

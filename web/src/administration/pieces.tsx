@@ -1,7 +1,7 @@
 import { type ReactNode, type Ref, useEffect, useId, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { problemOf } from '../api/problem.ts'
 import { copy } from '../ui/copy.ts'
+import { isOutdated } from '../ui/describe.ts'
 import { EndNote } from '../ui/failure.tsx'
 import { CopyIcon } from '../ui/icons.tsx'
 import { Note } from '../ui/note.tsx'
@@ -52,7 +52,7 @@ export function ToCopy({ ref, label, text }: ToCopyProps) {
 export function Refused({ failure, onLoad }: { failure: unknown; onLoad?: () => void }) {
   return (
     <div role="status">
-      {problemOf(failure, 'precondition-failed') ? (
+      {isOutdated(failure) ? (
         <Note
           kind="warning"
           title="Someone else has changed this"

@@ -3,20 +3,20 @@ import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { flushSync } from 'react-dom'
-import { usePersistentWrite } from '../auth/persistent.ts'
+import { Refused } from '../administration/pieces.tsx'
 import { useMay, useUser } from '../auth/session.ts'
 import { type Policy, policyQuery } from '../orders/queries.ts'
+import { useAction } from '../ui/action.ts'
 import type { Reading } from '../ui/draft.ts'
 import { useEdit } from '../ui/edit.ts'
-import { FailureNote, Unread } from '../ui/failure.tsx'
+import { Unread } from '../ui/failure.tsx'
 import { Form, Submit } from '../ui/form.tsx'
 import { PlusIcon } from '../ui/icons.tsx'
-import { Denied, Note } from '../ui/note.tsx'
+import { Denied } from '../ui/note.tsx'
 import { PageHead } from '../ui/page-title.tsx'
-import { Restored } from '../ui/restored.tsx'
 import { OnePerson } from './one-person.tsx'
 import { PolicyPreview } from './preview.tsx'
-import { acceptPolicy, isConflict, savePolicy, type WireRow } from './queries.ts'
+import { acceptPolicy, savePolicy, type WireRow } from './queries.ts'
 import { PolicyRowFields } from './row.tsx'
 import { areSame, type DraftRow, draftOf, fromId, readFroms, rowAfter, rowLimit, wireRowsOf } from './rows.ts'
 import { PolicyTable } from './table.tsx'
@@ -46,15 +46,17 @@ export function PolicyView() {
 function PolicyForm({ policy }: { policy: Policy }) {
   const user = useUser()
   const draft = useEdit('policy', user.id, draftOf(policy.rows), policy.etag)
-  const saving = usePersistentWrite((saved: Policy) => {
-    acceptPolicy(saved)
-    draft.drop()
-  })
+  const saving = useAction(
+    (next: WireRow[]) => savePolicy(user.id, next, draft.etag),
+    (saved) => {
+      acceptPolicy(saved)
+      draft.drop()
+    },
+  )
   const rows = draft.value
   const froms = readFroms(rows)
   const wire = wireRowsOf(rows)
   const [checked, setChecked] = useState<ReadonlySet<string>>(new Set())
-  const save = (next: WireRow[], etag: string) => saving.send(() => savePolicy(user.id, next, etag))
   const isSame = wire !== undefined && areSame(wire, policy.rows)
 
   function submit() {
@@ -62,11 +64,7 @@ function PolicyForm({ policy }: { policy: Policy }) {
     setChecked(new Set(rows.map(({ key }) => key)))
     const faulty = rows.find((_, index) => froms[index]?.ok === false)
     if (faulty) document.getElementById(fromId(faulty))?.focus()
-    if (wire) save(wire, draft.etag)
-  }
-  function replace({ etag }: Policy) {
-    draft.change(rows, etag)
-    if (wire) save(wire, etag)
+    if (wire) saving.act(wire)
   }
   function drop() {
     draft.drop()
@@ -77,18 +75,15 @@ function PolicyForm({ policy }: { policy: Policy }) {
     <div className="policy">
       <Form className="card card-stack" aria-label="Approval policy" noValidate onSubmit={submit}>
         {!draft.isChanged && <OnePerson />}
-        {draft.isRestored && (
-          <Restored words="Your changes are still here, but not saved." onStartOver={drop} />
-        )}
         <Rows
           rows={rows}
           froms={froms}
           checked={checked}
           isReadOnly={saving.isPending}
-          onChange={(next) => draft.change(next)}
+          onChange={draft.change}
           onLeave={({ key }) => setChecked(new Set([...checked, key]))}
         />
-        <Outcome failure={saving.failureReason} onReplace={replace} onTake={drop} />
+        <Refused failure={saving.error} onLoad={drop} />
         <div className="row">
           <Submit isClosed={saving.isPending || isSame}>
             {saving.isPending ? 'Saving …' : 'Save policy'}
@@ -154,51 +149,5 @@ function Rows({ rows, froms, checked, isReadOnly, onChange, onLeave }: RowsProps
         </Button>
       </div>
     </>
-  )
-}
-
-interface OutcomeProps {
-  failure: unknown
-  onReplace(current: Policy): void
-  onTake(): void
-}
-
-/** Shows a failure. Always rendered, because screen readers watch it. */
-function Outcome({ failure, onReplace, onTake }: OutcomeProps) {
-  return (
-    <div role="status">
-      {failure !== null &&
-        (isConflict(failure) ? (
-          <Conflict onReplace={onReplace} onTake={onTake} />
-        ) : (
-          <FailureNote failure={failure} />
-        ))}
-    </div>
-  )
-}
-
-/** Shown when someone else was first: what they saved, below what the person has typed. */
-function Conflict({ onReplace, onTake }: Omit<OutcomeProps, 'failure'>) {
-  const { data } = useQuery(policyQuery)
-  return (
-    <Note
-      kind="warning"
-      title="Someone else has changed the policy"
-      lines={['Your changes were not saved, but they are still above. This is the policy now:']}
-    >
-      {data && (
-        <>
-          <PolicyTable rows={data.rows} caption="The policy now" />
-          <div className="row">
-            <Button className="button button-small" onPress={() => onReplace(data)}>
-              Replace it with mine
-            </Button>
-            <Button className="button button-quiet button-small" onPress={onTake}>
-              Keep it and discard mine
-            </Button>
-          </div>
-        </>
-      )}
-    </Note>
   )
 }

@@ -1,12 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../client/src/schema.ts'
 import { answerOf, client } from '../api/client.ts'
-import { problemOf } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import { tellOtherTabs } from '../auth/other-tabs.ts'
 import type { PolicyRow } from '../orders/policy.ts'
 import { type Policy, policyQuery } from '../orders/queries.ts'
 import { announce } from '../ui/announce.ts'
+import { isOutdated } from '../ui/describe.ts'
 import { sendingOf, type UserId } from '../ui/draft.ts'
 import { timeZoneHeader } from '../ui/format.ts'
 
@@ -36,7 +36,7 @@ export async function savePolicy(userId: UserId, rows: WireRow[], etag: string):
     const saved = rows.map((row) => ({ ...row, from: Number(row.from) }))
     return { rows: saved, etag: response.headers.get('etag') ?? '' }
   } catch (failure) {
-    if (isConflict(failure)) await queries.invalidateQueries(policyQuery)
+    if (isOutdated(failure)) await queries.invalidateQueries(policyQuery)
     throw failure
   }
 }
@@ -47,7 +47,3 @@ export function acceptPolicy(saved: Policy): void {
   void queries.invalidateQueries({ queryKey: ['policy', 'warnings'] })
   announce('Approval policy saved')
 }
-
-/** Whether someone else was first. */
-export const isConflict = (failure: unknown) =>
-  problemOf(failure, 'precondition-failed', 'concurrency-conflict') !== undefined

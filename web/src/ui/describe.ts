@@ -3,6 +3,10 @@ import { isPassing, NoAnswerError, problemOf } from '../api/problem.ts'
 /** The typed text cannot be sent. The message says why. */
 export class Unsendable extends Error {}
 
+/** Whether someone else was first. */
+export const isOutdated = (failure: unknown) =>
+  problemOf(failure, 'precondition-failed', 'concurrency-conflict') !== undefined
+
 /** A failure in two short lines. */
 export function describeFailure(failure: unknown): { title: string; detail: string } {
   if (failure instanceof NoAnswerError) {
@@ -27,7 +31,7 @@ export function describeFailure(failure: unknown): { title: string; detail: stri
   if (problem.code === 'recent-sign-in-needed') {
     return { title: 'Nothing was changed', detail: 'Your password is needed for this.' }
   }
-  if (problemOf(failure, 'precondition-failed', 'concurrency-conflict')) {
+  if (isOutdated(failure)) {
     return {
       title: 'Someone else has changed this',
       detail: 'Your change was not saved. Open it again and repeat your change.',

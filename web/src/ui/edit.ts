@@ -25,9 +25,7 @@ export function useEdit<Value extends object>(
     value: own?.value ?? loaded,
     etag,
     isChanged: own !== undefined,
-    isRestored: draft.isRestored && own !== undefined,
-    /** `upon` is the version to replace. */
-    change: (value: Value, upon = etag) => draft.keep({ value, seen: own?.seen ?? text, etag: upon }),
+    change: (value: Value) => draft.keep({ value, seen: own?.seen ?? text, etag }),
     drop: draft.drop,
     /** Text typed after the request was sent stays. */
     saved(sent: Value, next: string) {
