@@ -79,7 +79,7 @@ function ThisBrowser() {
       <h3>Theme</h3>
       <Segments name="theme" legend="Theme" options={themes} value={useTheme()} onChoose={setTheme} />
       <div className="row">
-        <Button className="button" aria-keyshortcuts="?" onPress={() => keysShown.set(true)}>
+        <Button className="button keys-only" aria-keyshortcuts="?" onPress={() => keysShown.set(true)}>
           Keyboard shortcuts
         </Button>
       </div>

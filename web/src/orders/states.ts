@@ -10,6 +10,9 @@ export const approved = orderStates[orderTransitions.approve.to]
 /** The states, by number, in which another order may replace an order. */
 export const replaceable: readonly number[] = [orderStates.Rejected, orderStates.Withdrawn]
 
+/** Orders that another one may repeat by mistake. */
+export const repeatableFilter = replaceable.map((state) => `status!=${state}`).join(' ')
+
 /** The states in which an order waits for approval: as a word of a sentence, and as a search. */
 export const waitingStates = orderTransitions.approve.from satisfies readonly StateName[]
 export const waitingWord = inSeries(waitingStates).toLowerCase()

@@ -5,6 +5,7 @@ import { isMadeHere } from '../arrivals.ts'
 import { quoteValue } from '../filter/text.ts'
 import type { ListedOrder } from '../order.ts'
 import { ordersChanged } from '../queries.ts'
+import { repeatableFilter } from '../states.ts'
 
 /** How long ago an order may have been created to be taken for the same one. */
 const soonMilliseconds = 15 * 60_000
@@ -16,7 +17,7 @@ export function similarQuery(order: Pick<NewOrder, 'customer' | 'total'> | undef
     queryKey: ['similar', customer, total],
     queryFn: async ({ signal }) => {
       const from = new Date(Date.now() - soonMilliseconds).toISOString()
-      const filter = `customer=${quoteValue(customer)} total=${total} createdAtUtc>="${from}"`
+      const filter = `customer=${quoteValue(customer)} total=${total} createdAtUtc>="${from}" ${repeatableFilter}`
       const query = { filter, columns: 'number', pageSize: 1 }
       const { items } = await answerOf(client.GET('/v1/orders', { params: { query }, signal }))
       return (items[0] as ListedOrder | undefined) ?? null

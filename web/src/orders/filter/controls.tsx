@@ -105,7 +105,7 @@ function troubleOf(
   hasFocus: boolean,
 ): Trouble | undefined {
   if (isHalfTyped(text) && text.trim() !== filter) {
-    return { detail: 'Keep typing, or press Enter to search for this.', isOfThisText: true, isSoft: true }
+    return { detail: 'Keep typing, or search for this.', isOfThisText: true, isSoft: true }
   }
   if (refusal === undefined) return undefined
   const isOfThisText = text.trim() === filter

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answerOf, client } from '../../api/client.ts'
 import { units } from '../../ui/format.ts'
+import { repeatableFilter } from '../states.ts'
 
 const [[, dayMilliseconds]] = units
 
@@ -9,7 +10,7 @@ export const recentQuery = queryOptions({
   queryKey: ['recent'],
   queryFn: async ({ signal }) => {
     const from = new Date(Date.now() - dayMilliseconds).toISOString()
-    const query = { filter: `createdAtUtc >= "${from}"`, paginated: false }
+    const query = { filter: `createdAtUtc >= "${from}" ${repeatableFilter}`, paginated: false }
     return (await answerOf(client.GET('/v1/orders', { params: { query }, signal }))).items
   },
   staleTime: 0,
