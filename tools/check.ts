@@ -18,11 +18,10 @@ const checks = [
   'tsc -p web',
   'biome ci .',
   'knip',
-  'redocly lint docs/openapi.json',
 ]
 
 const path = [dirname(process.execPath), join(root, 'node_modules', '.bin'), process.env.PATH].join(delimiter)
-const env = { ...process.env, PATH: path, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+const env = { ...process.env, PATH: path }
 
 const waiting = checks.values()
 await Promise.all(Array.from({ length: availableParallelism() }, workOff))

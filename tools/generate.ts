@@ -33,7 +33,7 @@ const generated: Record<string, () => Promise<string>> = {
   'docs/configuration.md': async () => configurationPage(),
   'docs/problems.md': async () => problemsPage(),
   'docs/frozen.txt': async () => `${factsOf(JSON.parse(description)).join('\n')}\n`,
-  'client/src/schema.ts': () => clientTypes(JSON.parse(description)),
+  'client/src/schema.ts': async () => clientTypes(JSON.parse(description)),
   'client/src/facts.ts': async () => clientFacts(JSON.parse(description)),
 }
 

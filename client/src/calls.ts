@@ -8,7 +8,8 @@ type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 type PathOf<M extends Method> = {
   [P in keyof paths]: paths[P] extends Record<M, object> ? P : never
 }[keyof paths]
-type OperationOf<P extends keyof paths, M extends Method> = paths[P][M]
+type OperationOf<P extends keyof paths, M extends Method> =
+  paths[P] extends Record<M, infer Operation> ? Operation : never
 
 /** Only the kinds of parameters that the operation has. */
 type ParametersOf<O> = O extends { parameters: infer All }

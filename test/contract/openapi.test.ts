@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { before, describe, it } from 'node:test'
+import { validate } from '@scalar/openapi-validator'
 import { permissions } from '../../server/caller/permissions.ts'
 import { catalogue } from '../../server/problems/catalogue.ts'
 import { type Description, Judge, toPointer } from '../support/description.ts'
@@ -84,6 +85,30 @@ describe('the live description says what the contract says', () => {
   it('as docs/openapi.json has it, every bound of every field', async () => {
     const file = await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')
     assert.deepEqual(description, JSON.parse(file))
+  })
+
+  it('as OpenAPI allows it, with every success, a failure and each parameter of the path', () => {
+    const { errors } = validate(JSON.parse(JSON.stringify(description)), { checkPathParameters: false })
+    assert.deepEqual(errors, [])
+    for (const { path, operation } of judge.operations()) {
+      const statuses = Object.keys(operation.responses)
+      assert.ok(statuses.some((status) => status < '300') && statuses.some((status) => status > '399'), path)
+      const described = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path')
+      const inPath = [...path.matchAll(/(?<=\{)\w+(?=\})/g)].map(([name]) => name)
+      assert.deepEqual(described.map(({ name }) => name).sort(), inPath.sort(), path)
+      for (const scheme of (operation.security ?? []).flatMap((each) => Object.keys(each))) {
+        assert.ok(scheme in description.components.securitySchemes, scheme)
+      }
+    }
+  })
+
+  it('with no part that nothing refers to, and no reference that leads nowhere', () => {
+    const { securitySchemes: _, ...parts } = description.components
+    const named = Object.entries(parts).flatMap(([kind, names]) =>
+      Object.keys(names).map((name) => `#/components/${kind}/${name}`),
+    )
+    const used = JSON.stringify(description).matchAll(/"\$ref":"([^"]+)"/g)
+    assert.deepEqual([...new Set([...used].map(([, reference]) => reference))].sort(), named.sort())
   })
 
   it('with patterns that compile with the flag u and without', () => {
