@@ -17,6 +17,10 @@ const [narrowest, narrow, wide] = [320, 390, 1280] as const
 const sidewaysScroll = `Math.max(...[document.documentElement, ...document.querySelectorAll('.dialog')]
   .map((element) => element.scrollWidth - element.clientWidth))`
 
+/** The checkboxes that are no squares. */
+const oblongs = `[...document.querySelectorAll('input[type=checkbox]:not(.cover)')]
+  .map((box) => [box.offsetWidth, box.offsetHeight]).filter(([width, height]) => width !== height)`
+
 /**
  * One person goes through the views; each is a subtest. A view is opened in a narrow window, because all
  * other tests use a wide one. No width makes it scroll sideways. All rules of accessibility are checked once,
@@ -35,6 +39,7 @@ export async function lookAt(t: TestContext, person: Person, views: Views): Prom
         await resize(width)
         assert.equal(await page.evaluate(sidewaysScroll), 0, `it scrolls sideways at ${width}`)
       }
+      assert.deepEqual(await page.evaluate(oblongs), [], 'a checkbox is oblong')
       await screenshot(page, `${name}-light-wide`)
       await checkAccessibility(page)
       await resize(narrow)
