@@ -50,11 +50,7 @@ export function FilesField({ files, onChange, isReadOnly }: FilesProps) {
           ))}
         </ul>
       )}
-      <ChooseFiles
-        name="Add documents …"
-        isDisabled={isReadOnly || files.length >= mostDocuments}
-        onChosen={add}
-      />
+      <ChooseFiles isDisabled={isReadOnly || files.length >= mostDocuments} onChosen={add} />
       <p className="field-hint">Such as the offer or the contract: up to 5 files of 5 MiB.</p>
     </fieldset>
   )

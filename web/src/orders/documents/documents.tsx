@@ -54,7 +54,7 @@ export function Documents({ shown: { order, documents }, approvals, events, view
       </ul>
       <div role="status">{removal.failure != null && <EndNote failure={removal.failure} />}</div>
       {mayChange && left > 0 && (
-        <ChooseFiles name="Add documents …" onChosen={(files) => addFiles(order.id, files.slice(0, left))} />
+        <ChooseFiles onChosen={(files) => addFiles(order.id, files.slice(0, left))} />
       )}
     </div>
   )

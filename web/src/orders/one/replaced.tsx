@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { formatTotal, inSeries } from '../../ui/format.ts'
-import { Name } from '../../ui/name.tsx'
 import { changesOf } from '../decide/changes.ts'
+import { Changes } from '../decide/dialog/changed.tsx'
 import { numberOf } from '../identity.ts'
 import type { OrderApprovals, VersionedOrder } from '../order.ts'
 import { approvalsQuery, orderQuery } from '../queries.ts'
@@ -62,29 +61,8 @@ function Former({ id, now }: { id: string; now: VersionedOrder | undefined }) {
 }
 
 function Differences({ former, now }: { former: VersionedOrder; now: VersionedOrder }) {
-  const facts = changesOf({ ...former.order, documents: former.documents }, now)
-  const [gone, added] = [only(former, now), only(now, former)]
-  if (facts.every((fact) => fact === 'status')) return <p>Nothing else is different.</p>
-  return (
-    <ul className="small">
-      {facts.includes('customer') && (
-        <li>
-          Customer was <Name of={former.order.customer} />
-        </li>
-      )}
-      {facts.includes('total') && (
-        <li>
-          Total was <strong>{formatTotal(former.order.total)}</strong>
-        </li>
-      )}
-      {added.length > 0 && <li>New: {inSeries(added)}</li>}
-      {gone.length > 0 && <li>Missing: {inSeries(gone)}</li>}
-    </ul>
-  )
-}
-
-/** The names of the documents that only the first one has. */
-function only({ documents }: VersionedOrder, other: VersionedOrder): string[] {
-  const hashes = new Set(other.documents.map(({ sha256 }) => sha256))
-  return documents.filter(({ sha256 }) => !hashes.has(sha256)).map(({ name }) => name)
+  const before = { ...former.order, documents: former.documents }
+  const changes = changesOf(before, now).filter((fact) => fact !== 'status')
+  if (changes.length === 0) return <p>Nothing else is different.</p>
+  return <Changes changes={changes} before={before} now={{ ...now.order, documents: now.documents }} />
 }

@@ -52,7 +52,7 @@ export function WhatChanged({ run, step: { subject }, now: version }: ChangedPro
   )
 }
 
-function Changes({ changes, before, now }: { changes: Fact[]; before: Shown; now: Shown }) {
+export function Changes({ changes, before, now }: { changes: Fact[]; before: Shown; now: Shown }) {
   return (
     <Table
       className="table decide-changes"
