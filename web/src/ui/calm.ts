@@ -11,3 +11,15 @@ export function useCalm<Value>(value: Value, milliseconds: number): Value {
   }, [content])
   return calm
 }
+
+/** Whether something has been going on for this long. */
+export function useIsLong(isGoingOn: boolean, milliseconds: number): boolean {
+  const [isLong, setLong] = useState(false)
+  useEffect(() => {
+    setLong(false)
+    if (!isGoingOn) return undefined
+    const timer = setTimeout(() => setLong(true), milliseconds)
+    return () => clearTimeout(timer)
+  }, [isGoingOn, milliseconds])
+  return isLong && isGoingOn
+}

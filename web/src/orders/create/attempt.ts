@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react'
 import { isPassing } from '../../api/problem.ts'
 import { currentPerson } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
+import { useIsLong } from '../../ui/calm.ts'
 import { dropDraft } from '../../ui/draft.ts'
 import { observable } from '../../ui/observable.ts'
 import { addFiles } from '../documents/uploads.ts'
@@ -68,7 +69,7 @@ export function useCreation(onCreated: (id: string) => boolean) {
   const [outbox] = useState(prepareCreation)
   const [isLeaving] = useState(() => observable(false))
   const course = outbox.snapshot.use()
-  const isSlow = useIsSlow(course)
+  const isSlow = useIsLong(course.phase === 'running', slowMilliseconds)
   useEffect(() => () => outbox.stop(), [outbox])
   useEffect(() => {
     const lead = (id: string) => isLeaving.set(onCreated(id))
@@ -102,16 +103,4 @@ function attemptOf({ phase, steps: [step] }: Course, isSlow: boolean): Attempt {
   return failure === undefined || isPassing(failure)
     ? { kind: 'stopped', isUnclear }
     : { kind: 'failed', failure, isUnclear }
-}
-
-/** Whether the first answer takes long. */
-function useIsSlow({ phase, steps: [step] }: Course): boolean {
-  const [slow, setSlow] = useState<Sending>()
-  const order = phase === 'running' ? step?.subject : undefined
-  useEffect(() => {
-    if (order === undefined) return undefined
-    const timer = setTimeout(() => setSlow(order), slowMilliseconds)
-    return () => clearTimeout(timer)
-  }, [order])
-  return order !== undefined && slow === order
 }

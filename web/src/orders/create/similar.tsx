@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
 import { useMay } from '../../auth/session.ts'
+import { useCalm } from '../../ui/calm.ts'
 import { formatAgo } from '../../ui/format.ts'
 import { useNow } from '../../ui/moment.tsx'
 import { numberOf } from '../identity.ts'
@@ -17,14 +17,10 @@ interface SimilarProps {
 
 /** Points out an order that was just created with the same customer and total. */
 export function Similar({ customer, total }: SimilarProps) {
-  const [typed, setTyped] = useState<{ customer: string; total: string }>()
   const mayRead = useMay('Orders.Read')
+  const isWhole = customer !== undefined && total !== undefined
+  const typed = useCalm(mayRead && isWhole ? { customer, total } : undefined, pauseMilliseconds)
   const now = useNow()
-  useEffect(() => {
-    const isWhole = customer !== undefined && total !== undefined && mayRead
-    const timer = setTimeout(() => setTyped(isWhole ? { customer, total } : undefined), pauseMilliseconds)
-    return () => clearTimeout(timer)
-  }, [customer, total, mayRead])
   const { data: order } = useQuery(similarQuery(typed))
   return (
     <div role="status">

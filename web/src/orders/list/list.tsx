@@ -1,8 +1,9 @@
 import './list.css'
-import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { type RefObject, useCallback, useEffect, useMemo, useRef } from 'react'
 import { isPassing } from '../../api/problem.ts'
 import { useMayDecide } from '../../auth/absence.ts'
 import { withoutBackticks } from '../../ui/backticks.ts'
+import { useIsLong } from '../../ui/calm.ts'
 import { FailureNote } from '../../ui/failure.tsx'
 import { PageHead } from '../../ui/page-title.tsx'
 import { Pager } from '../../ui/pager.tsx'
@@ -28,6 +29,8 @@ import { type Shown, useListSearch, useOpening, useShownOrders } from './state.t
 import { OrderTable } from './table.tsx'
 import { ViewMenu } from './view-menu.tsx'
 import { captionOf, countWords } from './words.ts'
+
+const longMilliseconds = 1_000
 
 type Change = ReturnType<typeof useListSearch>['change']
 
@@ -65,7 +68,7 @@ function Listing(list: List) {
   const { search, change, shown, isStale, failure, retry } = list
   const refusal = refusalOf(failure, search.filter ?? '')
   const count = shown && countWords(shown.totalCount, shown.search.filter)
-  const isSlow = useIsLong(isStale && !failure)
+  const isSlow = useIsLong(isStale && !failure, longMilliseconds)
   const isFromBefore = isStale && failure != null && shown !== undefined
   const line = isFromBefore ? 'These are earlier results.' : count
   const reason = refusal && withoutBackticks(refusal.detail)
@@ -205,18 +208,4 @@ function Pages({ search, shown, change }: OrdersProps) {
       onPageSize={(size) => change((before) => withPageSize(before, size), { resetScroll: false })}
     />
   )
-}
-
-const longMilliseconds = 1_000
-
-/** Whether it takes so long that the person should be notified. */
-function useIsLong(isGoingOn: boolean): boolean {
-  const [isLong, setLong] = useState(false)
-  useEffect(() => {
-    setLong(false)
-    if (!isGoingOn) return undefined
-    const timer = setTimeout(() => setLong(true), longMilliseconds)
-    return () => clearTimeout(timer)
-  }, [isGoingOn])
-  return isLong && isGoingOn
 }
