@@ -292,7 +292,7 @@ describe('a person who may not create orders', () => {
       await page.keyboard.press('Escape')
     }
     await visit(person, 'viewer', '/orders/new')
-    await heading(page, 'You cannot create orders').waitFor()
+    await page.getByText('You cannot create orders').waitFor()
     assert.equal(await page.getByRole('textbox').count(), 0)
   })
 

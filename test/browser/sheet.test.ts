@@ -377,7 +377,7 @@ describe('permissions', () => {
     await page.getByText('1 order created.').first().waitFor()
     assert.deepEqual(reads, [])
     await visit(person, 'viewer', '/orders/new/sheet')
-    await heading(page, 'You cannot create orders').waitFor()
+    await page.getByText('You cannot create orders').waitFor()
     assert.equal(await field(page).count(), 0)
   })
 })

@@ -161,7 +161,7 @@ const viewerViews: Views = {
   },
   async 'viewer-may-not-create'({ page }) {
     await page.goto('/orders/new')
-    await heading(page, 'You cannot create orders').waitFor()
+    await page.getByText('You cannot create orders').waitFor()
   },
   async crash({ page, expectFault }) {
     expectFault(/broken on purpose/)

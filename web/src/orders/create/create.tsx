@@ -6,7 +6,7 @@ import { Button } from 'react-aria-components/Button'
 import { useMay, useUser } from '../../auth/session.ts'
 import { dropDraft, focusOn, refusalsOf, useDraft, useForm } from '../../ui/draft.ts'
 import { Form, Submit } from '../../ui/form.tsx'
-import { Missing, toOrders } from '../../ui/missing.tsx'
+import { Denied } from '../../ui/note.tsx'
 import { PageHead } from '../../ui/page-title.tsx'
 import { Restored } from '../../ui/restored.tsx'
 import { rowFor, ruleInWords } from '../policy.ts'
@@ -21,32 +21,18 @@ import { Similar } from './similar.tsx'
 import type { TotalReading } from './total-input.ts'
 
 export function CreateOrderView() {
-  if (!useMay('Orders.Create')) return <NotAllowed />
+  const may = useMay('Orders.Create')
   return (
     <>
       <PageHead title="New order">
-        <Link to="/orders/new/sheet" className="button">
-          From a spreadsheet
-        </Link>
+        {may && (
+          <Link to="/orders/new/sheet" className="button">
+            From a spreadsheet
+          </Link>
+        )}
       </PageHead>
-      <NewOrder />
+      {may ? <NewOrder /> : <Denied what="create orders" />}
     </>
-  )
-}
-
-export function NotAllowed() {
-  const { roles } = useUser()
-  return (
-    <Missing
-      title="You cannot create orders"
-      words={
-        <>
-          {roles.length === 0 ? 'You have no role yet.' : `Your role is ${roles.join(', ')}.`} Your
-          administrator can give you one that can create orders.
-        </>
-      }
-      link={toOrders}
-    />
   )
 }
 

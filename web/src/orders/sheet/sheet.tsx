@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
 import { useMay, useUser } from '../../auth/session.ts'
 import { focusOn } from '../../ui/draft.ts'
+import { Denied } from '../../ui/note.tsx'
 import { PageHead } from '../../ui/page-title.tsx'
-import { NotAllowed } from '../create/create.tsx'
 import { notation } from '../create/notation.ts'
 import { SheetForm } from './form.tsx'
 import { judge } from './judging.ts'
@@ -18,11 +18,11 @@ import { SheetTable } from './table.tsx'
 
 /** Many orders at once: the rows of a spreadsheet, each of which is one order. */
 export function SheetView() {
-  if (!useMay('Orders.Create')) return <NotAllowed />
+  const may = useMay('Orders.Create')
   return (
     <>
       <PageHead title="New orders from a spreadsheet" />
-      <SheetOfOrders />
+      {may ? <SheetOfOrders /> : <Denied what="create orders" />}
     </>
   )
 }
