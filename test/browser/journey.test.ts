@@ -12,7 +12,7 @@ const service = await startService({ orders: true, until: { after } })
 /** The one journey that runs on both engines. The API's tests check on both what an answer says. */
 describe('the path of an order through the app, on either engine', () => {
   it('leads from the sign-in to its creation, through every kind of search, to its approval', async (t) => {
-    const person = await browser.person(t, { service })
+    const person = await browser.person(t, { service, motion: true })
     const { page } = person
     await page.goto('/orders/new')
     await signInByForm(page, passwordOf('admin'), nameCard(page, 'admin'))

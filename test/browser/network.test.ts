@@ -13,7 +13,7 @@ const service = await startService({ orders: true, clockRuns: true, until: { aft
 /**
  * Without motion. Otherwise a progress sign would be drawn 60 times a second for each person who waits.
  */
-const arrive = (t: TestContext) => browser.person(t, { service, reducedMotion: true })
+const arrive = (t: TestContext) => browser.person(t, { service })
 
 /** A view, with something in it that is requested from the service. */
 interface View {
@@ -195,7 +195,7 @@ describe('what a user asked for loads by itself', { concurrency: 8 }, () => {
 })
 
 describe('a person whose connection to the service changes', () => {
-  const person = browser.samePerson({ service, reducedMotion: true })
+  const person = browser.samePerson({ service })
 
   // One view that reads and one that changes something: the app handles each kind in one place.
   for (const view of views.filter(({ name }) => ['the list', 'creating', 'rejecting'].includes(name))) {

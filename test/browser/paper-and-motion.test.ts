@@ -42,7 +42,7 @@ describe('on paper', () => {
 
 describe('with reduced motion', () => {
   it('nothing moves, neither opening dialogs nor placeholders of loading data', async (t) => {
-    const person = await browser.person(t, { service, reducedMotion: true })
+    const person = await browser.person(t, { service, motion: false })
     const { page } = person
     await signIn(person, 'admin')
     await page.goto('/')
