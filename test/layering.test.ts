@@ -284,6 +284,17 @@ describe('imports', () => {
     assert.deepEqual(strays, [])
   })
 
+  it('load no package that writes answers in a thread, nor in a command', () => {
+    const start = "await import('./server/operations.ts'); const { Module } = await import('node:module')"
+    const loaded = execFileSync(
+      process.execPath,
+      ['--input-type=module', '-e', `${start}; console.log(Object.keys(Module._cache).join('\\n'))`],
+      { cwd: root, encoding: 'utf8' },
+    )
+    assert.match(loaded, /better-sqlite3/)
+    assert.doesNotMatch(loaded, /fast-json-stringify/)
+  })
+
   it('pass through at most five layers of db/ and of orders/', () => {
     assert.ok(Math.max(floors('server/db'), floors('server/orders')) <= 5)
   })

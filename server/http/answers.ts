@@ -1,4 +1,3 @@
-import build from 'fast-json-stringify'
 import { int32Schema, named } from './fields.ts'
 import { type Keywords, type Schema, Type } from './schema.ts'
 
@@ -42,18 +41,4 @@ export function answerOf<P extends Record<string, Schema>>(
   members: P,
 ) {
   return named(name, Type.Object(members, description === undefined ? {} : { description }))
-}
-
-/**
- * For Fastify's `setSerializerCompiler`: writes an answer by its schema, and nothing that the schema does not
- * declare. Each schema is compiled for its first answer: compiling all at once would take a thirteenth of the
- * start-up time (ADR 25). test/contract/answers makes every answer, so it would find a schema that cannot be
- * compiled.
- */
-export function compileWriter({ schema }: { schema: object }): (answer: unknown) => string {
-  let write: ((answer: unknown) => string) | undefined
-  return (answer) => {
-    write ??= build(schema)
-    return write(answer)
-  }
 }
