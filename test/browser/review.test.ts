@@ -374,13 +374,12 @@ describe('a review', () => {
     await page.getByRole('button', { name: /^Approve/ }).waitFor()
   })
 
-  it('shows nothing that does not help to decide: no duplicate, no id, no time of another zone', async () => {
+  it('shows nothing that does not help to decide: no duplicate, no time of another zone', async () => {
     const operator = await service.bearer('operator')
     operator.headers['time-zone'] = 'Asia/Tokyo'
     const id = await createdId(operator, { customer: 'Egret' })
     const left = [
       (page: Page) => page.getByRole('button', { name: 'Duplicate' }),
-      (page: Page) => page.getByRole('button', { name: 'Copy id' }),
       (page: Page) => page.getByText('in Asia/Tokyo'),
     ]
     const page = await visit(person, 'admin', `/orders/${id}`)

@@ -1,8 +1,5 @@
 import type { ReactNode } from 'react'
-import { Button } from 'react-aria-components/Button'
-import { copy } from '../../ui/copy.ts'
 import { formatTotal } from '../../ui/format.ts'
-import { CopyIcon } from '../../ui/icons.tsx'
 import { Name } from '../../ui/name.tsx'
 import { type Identity, numberOf } from '../identity.ts'
 import type { OrderApprovals, OrderSummary } from '../order.ts'
@@ -12,14 +9,12 @@ import { Approvals } from './given-approvals.tsx'
 interface FactsProps {
   order: (Identity & Pick<OrderSummary, 'status'>) | undefined
   approvals: OrderApprovals | undefined
-  /** To be copied. */
-  id: string | undefined
   /** Further terms. */
   children: ReactNode
 }
 
 /** The order, and who approved it. `undefined` while it is loading. */
-export function OrderFacts({ order, approvals, id, children }: FactsProps) {
+export function OrderFacts({ order, approvals, children }: FactsProps) {
   const isPending = order !== undefined && allows(order.status, 'approve')
   const hasApprovals = isPending || (approvals?.given.length ?? 0) > 0
   return (
@@ -33,22 +28,7 @@ export function OrderFacts({ order, approvals, id, children }: FactsProps) {
         </div>
         <div>
           <dt className="soft">Order number</dt>
-          <dd className="row">
-            {order?.number ? (
-              <span>{numberOf(order)}</span>
-            ) : (
-              <span className="skeleton" style={{ width: '5ch' }} />
-            )}
-            {id !== undefined && (
-              <Button
-                className="button button-quiet button-small"
-                onPress={() => void copy(order?.id ?? id, 'Order id')}
-              >
-                <CopyIcon />
-                Copy id
-              </Button>
-            )}
-          </dd>
+          <dd>{order?.number ? numberOf(order) : <span className="skeleton" style={{ width: '5ch' }} />}</dd>
         </div>
         {approvals?.proposedBy && (
           <div>

@@ -38,7 +38,7 @@ function OneOrder({ id }: { id: string }) {
     <>
       <article ref={view} className="order" aria-busy={whole.isPending}>
         <BackToList />
-        <OrderBody id={id} whole={whole} deciding={deciding} />
+        <OrderBody whole={whole} deciding={deciding} />
       </article>
       {deciding.dialog}
     </>
@@ -71,7 +71,6 @@ export function useWholeOrder(id: string) {
 }
 
 interface BodyProps {
-  id: string
   whole: WholeOrder
   deciding: Deciding
   /**
@@ -102,7 +101,7 @@ export function OrderBody(props: BodyProps) {
   )
 }
 
-function OrderSheet({ id, whole: { history, events, ...whole }, deciding, place }: BodyProps) {
+function OrderSheet({ whole: { history, events, ...whole }, deciding, place }: BodyProps) {
   const shown = whole.order.data
   const order = shown?.order
   const viewing = useViewing(shown?.documents)
@@ -138,7 +137,7 @@ function OrderSheet({ id, whole: { history, events, ...whole }, deciding, place 
         </header>
         <div className="card order-sheet">
           {deciding.question}
-          <OrderFacts order={known} approvals={approvals} id={isReview ? undefined : id}>
+          <OrderFacts order={known} approvals={approvals}>
             <Replaced shown={shown} approvals={approvals} />
             <div className="order-documents">
               <dt className="soft">Documents</dt>

@@ -92,7 +92,7 @@ function ReviewedOrder({ id, question, place, go }: ReviewedOrderProps) {
         <BackToList known={searchOf(question)} />
         <PlaceBar id={id} place={place} go={go} mayDecide={reviewing.possible.length > 0} />
         {whole.order.data && <Meanwhile order={whole.order.data.order} />}
-        <OrderBody id={id} whole={whole} deciding={reviewing} place={`${placeInWords(place)}: `} />
+        <OrderBody whole={whole} deciding={reviewing} place={`${placeInWords(place)}: `} />
         <AskSwitch />
       </article>
       {reviewing.dialog}
