@@ -283,7 +283,7 @@ describe('a person whose connection to the service changes', () => {
     // It is an error of the app, and is reported as one.
     expectFault(/^uncaught: /)
     await openNewOrder(page)
-    await page.getByText('This page could not be loaded').waitFor()
+    await page.getByText('This page could not be shown').waitFor()
     await page.getByRole('button', { name: 'Reload the page' }).waitFor()
     await mark(page)
     // The next check whether the app is there.

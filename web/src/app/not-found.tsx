@@ -1,9 +1,6 @@
-import { Link } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { startSession, useSession } from '../auth/session.ts'
-import mark from '../ui/mark.svg'
-import { outdatedLink } from '../ui/missing.tsx'
-import { PageTitle } from '../ui/page-title.tsx'
+import { Missing, outdatedLink } from '../ui/missing.tsx'
 import { Shell } from './shell.tsx'
 
 /** Nobody is asked to sign in for it, but those who are keep the navigation. */
@@ -24,15 +21,6 @@ export function NotFoundView() {
   )
 }
 
-function NotFound() {
-  return (
-    <div className="empty">
-      <img src={mark} alt="" width="48" height="48" />
-      <PageTitle title="Page not found" />
-      <p className="soft">{outdatedLink}</p>
-      <Link to="/" className="button">
-        Go to the overview
-      </Link>
-    </div>
-  )
-}
+const NotFound = () => (
+  <Missing title="Page not found" words={outdatedLink} link={{ to: '/', children: 'Go to the overview' }} />
+)

@@ -11,13 +11,13 @@ import { countQuery, mineOldestFirst, waitingOldestFirst } from '../orders/addre
 import { forgetCourse } from '../orders/decide/course.ts'
 import type { SortKey } from '../orders/fields.ts'
 import { askedOf, dateOf, dayAt } from '../orders/filter/days.ts'
+import { NoOrders } from '../orders/list/empty.tsx'
 import { NewOrder } from '../orders/new-order.tsx'
 import { nobodyFilter, othersFilter, ownFilter, waitingFilter } from '../orders/states.ts'
 import { useIsUnreadable, WithoutReading } from '../orders/without-reading.tsx'
 import { OnePerson } from '../policy/one-person.tsx'
 import { FailureNote } from '../ui/failure.tsx'
 import { timeZoneHeader } from '../ui/format.ts'
-import mark from '../ui/mark.svg'
 import { Name } from '../ui/name.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
 import { Days } from './days.tsx'
@@ -88,7 +88,11 @@ export function OverviewView() {
       {failure && <FailureNote failure={failure} onRetry={() => void query.refetch()} />}
       {isRefused && <WithoutReading />}
       {isWaiting && <Skeleton />}
-      {hasNoOrders && <WithoutOrders />}
+      {hasNoOrders && (
+        <section className="card">
+          <NoOrders />
+        </section>
+      )}
       {isShown && <Body summary={summary} lists={lists} />}
     </div>
   )
@@ -190,16 +194,5 @@ function Actions({ mine }: { mine: Listed | undefined }) {
       )}
       <NewOrder />
     </div>
-  )
-}
-
-function WithoutOrders() {
-  return (
-    <section className="card empty">
-      <img src={mark} alt="" width="56" height="56" />
-      <h2>No orders yet</h2>
-      <p className="soft">This page will show what is waiting for approval, and how many orders come in.</p>
-      <NewOrder />
-    </section>
   )
 }

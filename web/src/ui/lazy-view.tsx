@@ -1,9 +1,9 @@
 import { type ComponentType, useEffect, useState } from 'react'
 import { NoAnswerError, retryDelayMilliseconds } from '../api/problem.ts'
 import { announce } from './announce.ts'
+import { CrashView } from './crash.tsx'
 import { describeFailure } from './describe.ts'
 import { FailureNote } from './failure.tsx'
-import { Note } from './note.tsx'
 import { pause } from './pause.ts'
 import { hasLoaded, isAppThere, mayReloadFor } from './reload.ts'
 
@@ -106,26 +106,14 @@ function Announced({ state }: { state: State }) {
   return null
 }
 
+/** `broken`: the server lacks this part. A reload did not help, or would lose what the user typed. */
 function Waiting({ state }: { state: State }) {
+  if (state === 'broken') return <CrashView />
   return (
     <div className="stack" aria-busy={state === 'waiting'}>
       {state === 'unanswered' && <FailureNote failure={noAnswer} />}
-      {state === 'broken' && <Broken />}
       <span className="skeleton" style={{ width: 220, height: 26 }} />
       <span className="skeleton" style={{ width: 420 }} />
     </div>
-  )
-}
-
-/** The server lacks this part of the app. A reload did not help, or would lose what the user typed. */
-function Broken() {
-  return (
-    <Note
-      kind="warning"
-      role="status"
-      title="This page could not be loaded"
-      lines={['Reload the page: a newer version may be available. Your orders are not affected.']}
-      action={{ name: 'Reload the page', act: () => location.reload() }}
-    />
   )
 }

@@ -1,5 +1,5 @@
 import { Button } from 'react-aria-components/Button'
-import { PageTitle } from '../ui/page-title.tsx'
+import { PageTitle } from './page-title.tsx'
 
 /** Shown when the app has failed, or a part of it could not be loaded. Reloading helps. */
 export function CrashView() {
