@@ -1,8 +1,8 @@
 import './documents.css'
 import { Button } from 'react-aria-components/Button'
 import { client } from '../../api/client.ts'
-import { usePersistentWrite } from '../../auth/persistent.ts'
-import { useMay, useUser } from '../../auth/session.ts'
+import { ofThisPerson, useMay, useUser } from '../../auth/session.ts'
+import { useAction } from '../../ui/action.ts'
 import { announce } from '../../ui/announce.ts'
 import { EndNote } from '../../ui/failure.tsx'
 import { formatCount, ownTimeZone } from '../../ui/format.ts'
@@ -45,14 +45,14 @@ export function Documents({ shown: { order, documents }, approvals, events, view
             key={document.id}
             {...{ order, document, viewing }}
             isFirst={at === 0}
-            onRemove={mayChange ? () => removal.remove(document) : undefined}
+            onRemove={mayChange ? () => removal.act(document) : undefined}
           />
         ))}
         {uploads.map((step) => (
           <Uploading key={step.sent.idempotencyKey} step={step} />
         ))}
       </ul>
-      <div role="status">{removal.failure != null && <EndNote failure={removal.failure} />}</div>
+      <div role="status">{removal.error && <EndNote failure={removal.error} />}</div>
       {mayChange && left > 0 && (
         <ChooseFiles onChosen={(files) => addFiles(order.id, files.slice(0, left))} />
       )}
@@ -128,17 +128,15 @@ function Uploading({ step }: { step: UploadStep }) {
 }
 
 function useRemoval(orderId: string) {
-  const removing = usePersistentWrite(async () => {
-    announce('Document removed')
-    await ordersChanged(orderId)
-  })
-  return {
-    failure: removing.failureReason,
-    remove(document: OrderDocument) {
-      const idempotencyKey = crypto.randomUUID()
-      removing.send(() =>
-        client.orders.removeDocument(orderId, document.id, { idempotencyKey, timeZone: ownTimeZone }),
-      )
+  return useAction(
+    ({ id }: OrderDocument) => {
+      // The document is removed once, however often the button is pressed.
+      const options = { idempotencyKey: id, timeZone: ownTimeZone }
+      return ofThisPerson(() => client.orders.removeDocument(orderId, id, options))()
     },
-  }
+    async () => {
+      announce('Document removed')
+      await ordersChanged(orderId)
+    },
+  )
 }

@@ -2,10 +2,9 @@ import { useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { client } from '../../api/client.ts'
 import { mayHaveHappened } from '../../api/problem.ts'
-import { usePersistentWrite } from '../../auth/persistent.ts'
-import { useUser } from '../../auth/session.ts'
+import { ofThisPerson, useUser } from '../../auth/session.ts'
+import { useAction } from '../../ui/action.ts'
 import { announce } from '../../ui/announce.ts'
-import { describeFailure } from '../../ui/describe.ts'
 import { readDraft, sendingOf } from '../../ui/draft.ts'
 import { EndNote } from '../../ui/failure.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -51,19 +50,23 @@ function NoteForm({ id, onClose }: { id: string; onClose(): void }) {
     onClose()
   }
   const user = useUser()
-  const sending = usePersistentWrite(async () => {
-    announce('Note added')
-    close()
-    await ordersChanged()
-  })
-  const failure = sending.failureReason
+  const sending = useAction(
+    (attempt: () => Promise<unknown>) => attempt(),
+    async () => {
+      announce('Note added')
+      close()
+      await ordersChanged()
+    },
+  )
+  const failure = sending.error
   const safe = mayHaveHappened(failure) ? 'You can try again: the note is added only once.' : undefined
 
   function send() {
     const text = submit()
     if (text === undefined) return
     const { idempotencyKey } = sendingOf(placeOf(id), user.id, text)
-    sending.send(() => client.orders.note(id, text, { idempotencyKey, timeZone: ownTimeZone }))
+    const options = { idempotencyKey, timeZone: ownTimeZone }
+    sending.act(ofThisPerson(() => client.orders.note(id, text, options)))
   }
   return (
     <Form
@@ -80,9 +83,7 @@ function NoteForm({ id, onClose }: { id: string; onClose(): void }) {
         isReadOnly={sending.isPending}
         isRequired
       />
-      <div role="status">
-        {failure != null && <EndNote failure={failure} describe={describeFailure} more={safe} />}
-      </div>
+      <div role="status">{failure != null && <EndNote failure={failure} more={safe} />}</div>
       <div className="row">
         <Submit className="button button-small" isClosed={sending.isPending}>
           {sending.isPending ? 'Adding …' : 'Add note'}

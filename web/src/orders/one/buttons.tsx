@@ -1,8 +1,10 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Button } from 'react-aria-components/Button'
 import { client } from '../../api/client.ts'
-import { usePersistentWrite } from '../../auth/persistent.ts'
-import { useMay, useUser } from '../../auth/session.ts'
+import { ofThisPerson, useMay, useUser } from '../../auth/session.ts'
+import { useAction } from '../../ui/action.ts'
+import { announce } from '../../ui/announce.ts'
+import { endInWords } from '../../ui/describe.ts'
 import { CheckIcon } from '../../ui/icons.tsx'
 import { Key } from '../../ui/key.tsx'
 import { draftLike } from '../create/form.ts'
@@ -62,10 +64,6 @@ export function OrderActions({ deciding: { possible, open }, isReview, ...props 
 function CreateAgain({ order, events, documents }: Pick<ActionsProps, 'order' | 'events' | 'documents'>) {
   const { id } = useUser()
   const navigate = useNavigate()
-  const begin = usePersistentWrite((files: File[]) => {
-    draftLike(id, { ...order, note: noteOf(events), replaces: order.id, files })
-    void navigate({ to: '/orders/new' })
-  })
   const readFiles = () =>
     Promise.all(
       documents
@@ -75,8 +73,16 @@ function CreateAgain({ order, events, documents }: Pick<ActionsProps, 'order' | 
           return new File([bytes], name)
         }),
     )
+  const begin = useAction(
+    () => ofThisPerson(readFiles)(),
+    (files) => {
+      draftLike(id, { ...order, note: noteOf(events), replaces: order.id, files })
+      void navigate({ to: '/orders/new' })
+    },
+    (failure) => announce(endInWords(failure)),
+  )
   return (
-    <Button className="button" aria-disabled={begin.isPending} onPress={() => begin.send(readFiles)}>
+    <Button className="button" aria-disabled={begin.isPending} onPress={() => begin.act()}>
       Create again …
     </Button>
   )
