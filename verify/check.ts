@@ -45,21 +45,28 @@ export async function check(given: readonly Given[], progress: (part: number) =>
     checkLog(one, { checkpoints, wanted, files: hashes }, progress),
   )
   const checkedReceipts = await each(receipts, findings, (one) => checkReceipt(one, { keySets, keys, logs }))
+  const checkedProofs = await each(proofs, findings, (one) => checkProof(one, { keys, logs }))
+  const judgements = [...checkedReceipts, ...checkedProofs].map(({ judged }) => judged)
+  const approvals = checkedProofs.filter(({ judged: { line } }) => line?.kind === 'approved')
   const shown = [
-    ...checkedReceipts,
-    ...(await each(proofs, findings, (one) => checkProof(one, { keys, logs }))),
-  ].map(({ judged }) => judged)
+    ...checkedReceipts.map(({ finding, judged: { receipt } }) => {
+      return { finding, lines: receipt?.lines.map(({ line }) => line) ?? [] }
+    }),
+    ...approvals.map(({ finding, judged: { line } }) => ({ finding, lines: line ? [line] : [] })),
+  ]
   for (const one of files) {
     const why = one.kind === 'unknown' ? one : { reason: 'what names it does not hold' }
-    findings.set(one, checkFile(one, why, { receipts: checkedReceipts, logs }))
+    findings.set(one, checkFile(one, why, { shown, logs }))
   }
-  const vouched = [...checkpoints, ...shown.flatMap((one) => one.vouched ?? [])]
+  const vouched = [...checkpoints, ...judgements.flatMap((one) => one.vouched ?? [])]
   const wrong = contradictionsOf(vouched).map(sentence)
   const together = wrong.length > 0 ? [{ ...nothingSaid, title: 'The checkpoints together', wrong }] : []
   return {
     findings: [...given.flatMap((one) => findings.get(one) ?? []), ...together],
     restsOn: [
-      ...new Set([...checkpoints.map(({ judged }) => judged), ...shown].flatMap(({ restsOn }) => restsOn)),
+      ...new Set(
+        [...checkpoints.map(({ judged }) => judged), ...judgements].flatMap(({ restsOn }) => restsOn),
+      ),
     ],
     origins: [...new Set(vouched.map(({ origin }) => origin))],
   }

@@ -63,7 +63,9 @@ async function kindsOf(content: Blob): Promise<Recognised[]> {
     return unknown('it is not a file with text')
   }
   try {
-    return (await fromLines(text)) ?? (await fromJson(text)) ?? unknown('this page does not recognise it')
+    return (
+      (await fromLines(text)) ?? (await fromJson(text)) ?? unknown('it is no receipt, log, checkpoint or key')
+    )
   } catch (error) {
     return [{ kind: 'unknown', reason: (error as Error).message, isBroken: true }]
   }

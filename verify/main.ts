@@ -33,7 +33,7 @@ const names: Record<Given['kind'], string> = {
   checkpoint: 'a checkpoint',
   logKey: 'the key of a log',
   witnessKey: 'the key of a witness',
-  unknown: 'not recognised',
+  unknown: 'another file, perhaps a document',
 }
 
 const fromLink = 'The receipt in the link'

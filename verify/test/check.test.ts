@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, sign } from 'node:crypto'
-import { before, describe, it } from 'node:test'
+import { createHash, generateKeyPairSync, sign } from 'node:crypto'
+import { describe, it } from 'node:test'
 import { bytesOf } from '../../proof/bytes.ts'
+import { canonicalJson } from '../../proof/canonical.ts'
 import { hashesOf, hashOf, spellLine } from '../../proof/line.ts'
 import { LogTree } from '../../proof/log-tree.ts'
-import { spellCheckpoint, spellNote, spellVerifierKey, verifierKey } from '../../proof/note.ts'
+import { spellCheckpoint, spellNote, spellProof, spellVerifierKey, verifierKey } from '../../proof/note.ts'
 import { check } from '../check.ts'
 import { verdictOn } from '../finding.ts'
 import { recognise } from '../given.ts'
@@ -13,7 +14,7 @@ const origin = 'orders.example/log'
 
 const rules = { approvals: 1, passkey: false, role: null, selfApproval: true, services: true }
 
-function lineNumber(sequence: number): string {
+function lineNumber(sequence: number, change: object = {}): string {
   const salt = '00'.repeat(16)
   const clear = { by: { salt, value: 'operator' }, customer: { salt, value: 'Acme' } }
   const line = {
@@ -28,6 +29,7 @@ function lineNumber(sequence: number): string {
     forId: null,
     data: { number: sequence, ownerId: null, rules, total: '1250.5' },
     hashes: hashesOf(clear),
+    ...change,
   }
   return spellLine({ ...line, clear, hash: hashOf(line) })
 }
@@ -38,26 +40,24 @@ async function verdict(...texts: string[]) {
   return verdictOn((await check(vouched, () => undefined)).findings)
 }
 
+const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+const { x = '' } = publicKey.export({ format: 'jwk' })
+const named = await verifierKey(origin, 'ed25519', Uint8Array.from(Buffer.from(x, 'base64url')))
+const key = spellVerifierKey(named)
+
+function checkpointOf(lines: readonly string[]): string {
+  const tree = new LogTree()
+  for (const line of lines) tree.add(JSON.parse(line).hash)
+  const root = Uint8Array.from(Buffer.from(tree.head.root, 'hex'))
+  const text = spellCheckpoint({ origin, size: tree.size, root })
+  const signature = Uint8Array.from(sign(null, bytesOf(text), privateKey))
+  return spellNote({ text, signatures: [{ name: named.name, id: named.id, signature }] })
+}
+
 describe('a log on the page that verifies', () => {
   const lines = [1, 2, 3].map(lineNumber)
   const log = `${lines.join('\n')}\n`
-  let checkpoint: string
-  let key: string
-  before(async () => {
-    const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-    const { x = '' } = publicKey.export({ format: 'jwk' })
-    const named = await verifierKey(origin, 'ed25519', Uint8Array.from(Buffer.from(x, 'base64url')))
-    const tree = new LogTree()
-    for (const line of lines) tree.add(JSON.parse(line).hash)
-    const text = spellCheckpoint({
-      origin,
-      size: tree.size,
-      root: Uint8Array.from(Buffer.from(tree.head.root, 'hex')),
-    })
-    const signature = Uint8Array.from(sign(null, bytesOf(text), privateKey))
-    checkpoint = spellNote({ text, signatures: [{ name: named.name, id: named.id, signature }] })
-    key = spellVerifierKey(named)
-  })
+  const checkpoint = checkpointOf(lines)
 
   it('is valid by a checkpoint and the key that signed it', async () => {
     assert.equal(await verdict(log, checkpoint, key), 'valid')
@@ -86,5 +86,26 @@ describe('a log on the page that verifies', () => {
     ]) {
       assert.equal(await verdict(wrong, checkpoint, key), 'not valid')
     }
+  })
+})
+
+describe('a file beside the proof of a line', () => {
+  const offer = 'Eight chairs'
+  const documents = [createHash('sha256').update(offer).digest('hex')]
+  function proofOf(kind: string): string {
+    const line = lineNumber(1, { kind, data: { documents, total: '1250.5' } })
+    const { hash: _, clear: __, ...hashed } = JSON.parse(line)
+    const extra = bytesOf(canonicalJson(hashed))
+    return spellProof({ extra, index: 0, path: [], checkpoint: checkpointOf([line]) })
+  }
+
+  it('is a document of the order that the line approves, or not valid', async () => {
+    assert.equal(await verdict(proofOf('approved'), key, offer), 'valid')
+    assert.equal(await verdict(proofOf('approved'), offer), 'not checked yet')
+    assert.equal(await verdict(proofOf('approved'), key, `${offer}!`), 'not valid')
+  })
+
+  it('is not checked yet by a line that approves nothing', async () => {
+    assert.equal(await verdict(proofOf('noted'), key, offer), 'not checked yet')
   })
 })
