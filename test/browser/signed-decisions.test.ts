@@ -5,7 +5,7 @@ import { judgeReceipt } from '../../proof/verdict.ts'
 import { bearerOf, newUser, type TestUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { newAuthenticator } from '../support/browser/authenticator.ts'
-import { holdTime, nameCard } from '../support/browser/journeys.ts'
+import { holdTime, listRequests, nameCard } from '../support/browser/journeys.ts'
 import { approvalsOf, eventually, isAt, selectAll, storedOrder } from '../support/browser/orders.ts'
 import { answered } from '../support/browser/pages.ts'
 import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
@@ -164,8 +164,11 @@ describe('an approval that must be signed', () => {
     const { ids, pass, press } = await review(page, user, 'Whinchat')
     const { touched, letGo } = await holdTouch(page)
     const sent = approvalsOf(page)
+    const requests = listRequests(page)
     await press('a', '1 of 2')
     await touched()
+    // It asks for one touch, however often the key is pressed.
+    await page.keyboard.press('a')
     await page.keyboard.press('h')
     await isAt(page, '/')
     // The address changes before the review is gone.
@@ -175,6 +178,7 @@ describe('an approval that must be signed', () => {
     await pass(5_000)
     await answered(page)
     assert.deepEqual([sent, await Promise.all(ids.map(statusOf))], [[], [0, 0]])
+    assert.equal(requests.filter((one) => one === 'POST /v1/orders/decisions').length, 1)
   })
 
   it('in a review takes its key and a touch, before the time to undo begins', async (t) => {

@@ -98,10 +98,11 @@ describe('an approval', () => {
     await before
   })
 
-  it('leaves no draft of the reason for several orders', async () => {
+  it('leaves no draft of the reason for several orders, and shows it with no others', async () => {
     approval = () => answerWith(204)
     const several = [subject, { ...subject, id: '2' }]
     keepDraft(placeOf('approve', several), 1, 'a reason')
+    assert.equal(readDraft(placeOf('approve', [subject, { id: '3' }]), 1), undefined)
     await prepareDecisions(several, serviceFor('approve', 'mara', several)).start()
     assert.equal(readDraft(placeOf('approve', several), 1), undefined)
   })

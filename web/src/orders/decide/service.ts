@@ -37,8 +37,8 @@ export async function settle(
 }
 
 /** Where the draft of the reason is kept. */
-export const placeOf = (action: ActionName, [first, ...others]: readonly Pick<Subject, 'id'>[]) =>
-  `${action} ${others.length > 0 ? 'several' : first?.id}`
+export const placeOf = (action: ActionName, orders: readonly Pick<Subject, 'id'>[]) =>
+  `${action} ${orders.map(({ id }) => id).join(' ')}`
 
 /** Decides on these orders. */
 export function serviceFor(
