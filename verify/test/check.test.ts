@@ -89,7 +89,7 @@ describe('a log on the page that verifies', () => {
   })
 })
 
-describe('a file beside the proof of a line', () => {
+describe('a file with the proof of a line', () => {
   const offer = 'Eight chairs'
   const documents = [createHash('sha256').update(offer).digest('hex')]
   function proofOf(kind: string): string {
