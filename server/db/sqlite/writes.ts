@@ -33,6 +33,9 @@ export function runSqliteWriter(
   refusals: RefusalCodec,
 ): void {
   const connection = openWritable(file)
+  // Each statement keeps the pages that it changes until it ends, beyond 64 KiB in a temporary file: without
+  // that file, sealing an event takes 36 µs of processor time instead of 44.
+  connection.pragma('temp_store = MEMORY')
   const groups = new Groups(
     connection,
     { ...operations, [trialName]: writeTrial },
