@@ -50,8 +50,10 @@ export const withdrawOrder = operationOf('withdraw')
 
 function operationOf(name: TransitionName) {
   const { to, event } = transitions[name]
-  return (trx: Trx, input: TransitionInput): Promise<Once<{ version: number }>> =>
-    once(trx, input.idempotency, async () => {
+  return (trx: Trx, input: TransitionInput): Promise<Once<{ version: number }>> => {
+    const [version, ...others] = input.acceptedVersions ?? []
+    const known = version === undefined || others.length > 0 ? undefined : { version: version + 1 }
+    const effect = async () => {
       const own = input.actor.asDeputy ? undefined : await change(trx, name, input, input.actor)
       const { order, actor } = own ?? (await changeForAnother(trx, name, input))
       const kind = order.status === to ? event : 'approval-given'
@@ -64,7 +66,9 @@ function operationOf(name: TransitionName) {
       if (signed !== null) requireHashes(signed.statement, row)
       await insertEvent(trx, row)
       return { version: order.version }
-    })
+    }
+    return once(trx, input.idempotency, effect, known)
+  }
 }
 
 /** The row of the order is locked, so nobody changes its documents meanwhile. */
