@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { AppDatabase } from '../db/port.ts'
 import { decodeFormText } from '../http/form-text.ts'
+import { fieldsOf } from '../http/request-context.ts'
 import { secretPattern, sha256 } from '../ids.ts'
 import type { Directory } from './accounts/directory.ts'
 import type { PrincipalState } from './accounts/store.ts'
@@ -48,7 +49,7 @@ export class Authenticator {
 
   /** Reads Authorization only, for the routes that ignore cookies. */
   async bearer(request: FastifyRequest): Promise<Credential> {
-    const fields = authorizationFields(request)
+    const fields = fieldsOf(request.raw, 'authorization')
     const authorization = fields.find(isBearer)
     if (authorization === undefined) return { outcome: 'none' }
     // Node silently keeps the first of several Authorization fields. A Bearer that comes with another field
@@ -180,7 +181,7 @@ export function isBackground({ headers, routeOptions }: FastifyRequest): boolean
 
 /** True if the request carries a session cookie, valid or not; false if a Bearer takes precedence over it. */
 export function carriesSessionCookie(request: FastifyRequest): boolean {
-  if (authorizationFields(request).some(isBearer)) return false
+  if (fieldsOf(request.raw, 'authorization').some(isBearer)) return false
   return cookieValues(request.raw.headers.cookie, sessionCookieName).length > 0
 }
 
@@ -210,7 +211,7 @@ function presentedSessionId(request: FastifyRequest): string | undefined {
 export function basicCredentials(
   request: FastifyRequest,
 ): { clientId: string; clientSecret: string } | undefined {
-  const fields = authorizationFields(request)
+  const fields = fieldsOf(request.raw, 'authorization')
   const basic = fields.find((field) => /^basic(?: |$)/i.test(field))
   if (basic === undefined) return undefined
   const halves = /^([^:]*):(.*)$/s.exec(Buffer.from(basic.slice('basic'.length), 'base64').toString())
@@ -227,15 +228,4 @@ function isBearer(field: string): boolean {
 /** The text after the scheme, not yet verified. */
 function bearerToken(field: string): string {
   return field.slice('bearer'.length).replace(/^ +/, '')
-}
-
-function authorizationFields(request: FastifyRequest): string[] {
-  const { headers, rawHeaders } = request.raw
-  const fields: string[] = []
-  if (headers.authorization === undefined) return fields
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? ''
-    if (name.length === 13 && name.toLowerCase() === 'authorization') fields.push(rawHeaders[index + 1] ?? '')
-  }
-  return fields
 }

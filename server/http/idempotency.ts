@@ -11,6 +11,7 @@ import { removal } from '../upkeep.ts'
 import { text } from './answers.ts'
 import { anyText, Fault, type Field, refined } from './fields.ts'
 import { acceptedVersions } from './preconditions.ts'
+import { fieldsOf } from './request-context.ts'
 import { header } from './route.ts'
 
 const keptMilliseconds = 24 * 3_600_000
@@ -85,9 +86,9 @@ export function idempotencyOf(
 
 /** The header's value; null without one. Throws `invalid-idempotency-key`. */
 export function readIdempotencyKey(request: FastifyRequest): string | null {
-  const fields = request.raw.headersDistinct['idempotency-key']
-  if (fields === undefined) return null
-  const key = fields.length === 1 ? parseKey(fields[0] ?? '') : undefined
+  const [field, ...others] = fieldsOf(request.raw, 'idempotency-key')
+  if (field === undefined) return null
+  const key = others.length === 0 ? parseKey(field) : undefined
   if (key !== undefined) return key
   const detail = 'Idempotency-Key must be 1 to 255 printable ASCII characters, bare or in double quotes.'
   throw new Problem('invalid-idempotency-key', {

@@ -62,6 +62,17 @@ export function registerRequestContext(app: App, config: Config): void {
   }
 }
 
+/** Each field of the name, which is in lower case. Node keeps the first of some, and joins others. */
+export function fieldsOf({ headers, rawHeaders }: IncomingMessage, name: string): string[] {
+  const fields: string[] = []
+  if (headers[name] === undefined) return fields
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const each = rawHeaders[index] ?? ''
+    if (each.length === name.length && each.toLowerCase() === name) fields.push(rawHeaders[index + 1] ?? '')
+  }
+  return fields
+}
+
 /** Throws 414, 431, or 400 for a request without exactly one Host (RFC 9112 §3.2). */
 export function assertWellFormed(raw: IncomingMessage): void {
   if ((raw.url?.length ?? 0) > urlLimitBytes) throw new Problem('uri-too-long')
