@@ -15,10 +15,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 export function registerBodies(app: App): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
+    const schema = request.routeOptions.schema?.body
     // Where no body is expected, a content type without a body is allowed.
-    if (body.length === 0 && request.routeOptions.schema?.body === undefined) return done(null, undefined)
+    if (body.length === 0 && schema === undefined) return done(null, undefined)
+    const isForm = factsOf(schema).form !== undefined && comesAsForm(request)
     try {
-      done(null, comesAsForm(request) ? parseForm(body as Buffer) : parseJson(body as Buffer))
+      done(null, isForm ? parseForm(body as Buffer) : parseJson(body as Buffer))
     } catch (error) {
       done(error as Error, undefined)
     }
@@ -51,7 +53,7 @@ function assertAcceptable(request: FastifyRequest): void {
   if (request.routeOptions.config.takesBytes) return
   const [type, ...parameters] = mediaTypeOf(request)
   const isFormAlone = form !== undefined && form === body
-  const isTaken = comesAsForm(request) ? form !== undefined : !isFormAlone && jsonType.test(type)
+  const isTaken = jsonType.test(type) ? !isFormAlone : form !== undefined && isFormType(type)
   if (isTaken && parameters.every(isAcceptableParameter)) return
   const taken =
     form === undefined ? 'application/json' : isFormAlone ? formType : `application/json or ${formType}`
@@ -59,8 +61,10 @@ function assertAcceptable(request: FastifyRequest): void {
 }
 
 export function comesAsForm(request: FastifyRequest): boolean {
-  return mediaTypeOf(request)[0].toLowerCase() === formType
+  return isFormType(mediaTypeOf(request)[0])
 }
+
+const isFormType = (type: string) => type.toLowerCase() === formType
 
 /** The type, and its parameters. */
 function mediaTypeOf({ raw }: FastifyRequest): [type: string, ...parameters: string[]] {
