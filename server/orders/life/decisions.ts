@@ -1,5 +1,5 @@
 import { challengeOf } from '../../../proof/decision.ts'
-import { hashesOf, type Salted } from '../../../proof/line.ts'
+import type { Salted } from '../../../proof/line.ts'
 import { namesOf, saltedWith } from '../../audit/audit.ts'
 import type { Principal } from '../../caller/principal.ts'
 import { permissionDenied } from '../../caller/standing.ts'
@@ -45,12 +45,13 @@ export async function prepareDecisions(
     const { decision, asking } = requireDecision(found, { id, version, index })
     const { customer, total } = decision
     const named = namesOf({ by: caller.userName, byName: caller.fullName, for: asking.for })
-    const clear = saltedWith(newSalt(), { ...named, customer, ...(reason !== null && { text: reason }) })
+    const texts = { ...named, customer, ...(reason !== null && { text: reason }) }
+    const { clear, hashes } = saltedWith(newSalt(), texts)
     const statement = {
       ...{ iss: touches.issuer(), action, documents: documents.get(id) ?? [] },
       order: { id, version, total: decimalOf(total) },
       ...{ byId: caller.id, forId: asking.for?.id ?? null },
-      hashes: hashesOf(clear),
+      hashes,
     }
     return { clear, text: statements.make(statement, now) }
   })
