@@ -1,6 +1,6 @@
 // engine: both
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { after, beforeEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { newSalt } from '../../../server/ids.ts'
 import { waitingMails } from '../../../server/mail/store.ts'
@@ -9,14 +9,17 @@ import { newAdministrator } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
 import { withRawDatabase } from '../../support/database.ts'
 import { addWaitingEvents, seal } from '../../support/log.ts'
-import { type MailServer, mailSettings, postOf, startMailServer } from '../../support/mail.ts'
+import { mailSettings, postOf, startMailServer } from '../../support/mail.ts'
 import { atNext } from '../../support/moments.ts'
 import { createdId, stamp } from '../../support/orders.ts'
-import { testService } from '../../support/service.ts'
+import { setUp, testService } from '../../support/service.ts'
 
 const second = 1_000
 const hour = 3_600_000
 const never = { waiting: 'never', hour: 8, decided: false, noted: false }
+
+const server = await startMailServer()
+after(() => server.close())
 
 interface Person {
   user: TestUser
@@ -25,13 +28,7 @@ interface Person {
 
 describe('mail about orders', () => {
   const service = testService({ env: mailSettings })
-  let server: MailServer
-  let post: ReturnType<typeof postOf>
-  before(async () => {
-    server = await startMailServer()
-    post = postOf(service, server)
-  })
-  after(() => server.close())
+  const post = setUp(async () => postOf(service, server))
   /** Nothing waits, and what happened before is past. */
   beforeEach(async () => {
     server.refusal = 0

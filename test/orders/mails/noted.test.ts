@@ -1,6 +1,6 @@
 // engine: both
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { after, beforeEach, describe, it } from 'node:test'
 import { eventRow } from '../../../server/audit/audit.ts'
 import type { Db } from '../../../server/db/tables.ts'
 import { newOrderedId } from '../../../server/ids.ts'
@@ -11,11 +11,14 @@ import { newAdministrator } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
 import { withRawDatabase } from '../../support/database.ts'
 import { seal } from '../../support/log.ts'
-import { type MailServer, mailSettings, postOf, startMailServer } from '../../support/mail.ts'
+import { mailSettings, postOf, startMailServer } from '../../support/mail.ts'
 import { atNext } from '../../support/moments.ts'
 import { createdId, stamp } from '../../support/orders.ts'
 import { statementsOf } from '../../support/plans.ts'
-import { testService } from '../../support/service.ts'
+import { setUp, testService } from '../../support/service.ts'
+
+const server = await startMailServer()
+after(() => server.close())
 
 interface Person {
   user: TestUser
@@ -24,13 +27,7 @@ interface Person {
 
 describe('mail about notes', () => {
   const service = testService({ env: mailSettings })
-  let server: MailServer
-  let post: ReturnType<typeof postOf>
-  before(async () => {
-    server = await startMailServer()
-    post = postOf(service, server)
-  })
-  after(() => server.close())
+  const post = setUp(async () => postOf(service, server))
   beforeEach(async () => {
     server.refusal = 0
     await withRawDatabase(service.databaseUrl, (trx) => trx.deleteFrom('mail_settings').execute())
