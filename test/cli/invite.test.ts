@@ -1,4 +1,3 @@
-// engine: both
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -215,14 +214,14 @@ describe('user invite', () => {
       /\n {2}line 2: email must.*\n {2}line 4: email must/,
     ],
   }
-  for (const [what, [text, reason]] of Object.entries(hostile)) {
-    it(`refuses a file ${what}, and adds nobody`, async () => {
+  it('refuses a hostile file, and adds nobody', async () => {
+    for (const [what, [text, reason]] of Object.entries(hostile)) {
       const { status, stderr } = await invite(text, '--links links.csv --json')
-      assert.equal(status, 1)
-      assert.match(JSON.parse(stderr).error.message, reason)
-      assert.deepEqual(await listed(), [])
-    })
-  }
+      assert.equal(status, 1, what)
+      assert.match(JSON.parse(stderr).error.message, reason, what)
+    }
+    assert.deepEqual(await listed(), [])
+  })
 })
 
 describe('an interrupted user invite', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { commandLine, goodPassword, type Result, refusal, runCommand, unprivileged } from './command-line.ts'
 
@@ -27,29 +27,36 @@ interface Kept {
   run(args: string): Promise<Result>
 }
 
-/**
- * Files of a database that nobody has open, with these modes. It has one user, whose sealed event is only in
- * the write-ahead log if that is kept.
- */
-async function keep(
+/** The files of a database of one user, whose sealed event is in the write-ahead log: `killed`, `closed`. */
+const original = commandLine({ after })
+before(async () => {
+  await original.run('migrate')
+  const connection = new Sqlite(original.databaseFile)
+  connection.prepare('select 1 from roles').get()
+  await original.run('user add jo@example.com --role Viewer', goodPassword)
+  await original.run('log export') // seals
+  for (const suffix of ['', '-wal', '-shm']) {
+    copyFileSync(original.databaseFile + suffix, join(original.folder, `killed.db${suffix}`))
+  }
+  connection.pragma('wal_checkpoint(truncate)')
+  copyFileSync(original.databaseFile, join(original.folder, 'closed.db'))
+  connection.close()
+})
+
+/** Files of a database that nobody has open, with these modes. */
+function keep(
   t: TestContext,
   { suffixes, folderMode, fileMode }: { suffixes: readonly Suffix[]; folderMode: number; fileMode: number },
-): Promise<Kept> {
-  const cli = commandLine(t)
-  const [place, temporary] = [join(cli.folder, 'kept'), join(cli.folder, 'temporary')]
-  for (const folder of [place, temporary]) mkdirSync(folder)
-  await cli.run('migrate')
-  const connection = new Sqlite(cli.databaseFile)
-  connection.prepare('select 1 from roles').get()
-  await cli.run('user add jo@example.com --role Viewer', goodPassword)
-  await cli.run('log export') // seals
-  if (!suffixes.includes('-wal')) connection.pragma('wal_checkpoint(truncate)')
+): Kept {
+  const { folder } = commandLine(t)
+  const [place, temporary] = [join(folder, 'kept'), join(folder, 'temporary')]
+  for (const made of [place, temporary]) mkdirSync(made)
+  const whole = suffixes.includes('-wal') ? 'killed' : 'closed'
   for (const suffix of suffixes) {
-    copyFileSync(cli.databaseFile + suffix, join(place, `test.db${suffix}`))
+    copyFileSync(join(original.folder, `${whole}.db${suffix}`), join(place, `test.db${suffix}`))
     chmodSync(join(place, `test.db${suffix}`), fileMode)
   }
-  connection.close()
-  chmodSync(cli.folder, 0o755)
+  chmodSync(folder, 0o755)
   chmodSync(temporary, 0o777)
   const env = { DATABASE_URL: `file:${place}/test.db`, TMPDIR: temporary }
   return {
@@ -76,7 +83,7 @@ describe('a command that only reads', () => {
       ['files', 0o777],
     ] as const) {
       it(`works where ${where} may not be written, on ${what}`, { skip }, async (t) => {
-        const { place, temporary, run } = await keep(t, { suffixes, folderMode, fileMode: 0o444 })
+        const { place, temporary, run } = keep(t, { suffixes, folderMode, fileMode: 0o444 })
         const before = contentOf(place)
         const [verified, listed] = [await run('log verify'), await run('user list')]
         assert.match(verified.stdout, /^The log is intact: 1 events/, verified.stderr)
@@ -108,7 +115,7 @@ describe('a command that only reads', () => {
   })
 
   it('is refused in one line if it may not read the file, and leaves no copy', { skip }, async (t) => {
-    const { temporary, run } = await keep(t, { suffixes: [''], folderMode: 0o555, fileMode: 0 })
+    const { temporary, run } = keep(t, { suffixes: [''], folderMode: 0o555, fileMode: 0 })
     const { status, stderr } = await run('user list')
     assert.match(stderr, /^countersign: DATABASE_URL: [^\n]*test\.db cannot be copied [^\n]*EACCES[^\n]*\n$/)
     assert.deepEqual([status, readdirSync(temporary)], [1, []])
@@ -116,7 +123,7 @@ describe('a command that only reads', () => {
 })
 
 it('a command that writes is refused on a read-only disk, in one line', { skip }, async (t) => {
-  const { run } = await keep(t, { suffixes: ['', '-wal'], folderMode: 0o555, fileMode: 0o444 })
+  const { run } = keep(t, { suffixes: ['', '-wal'], folderMode: 0o555, fileMode: 0o444 })
   const { status, stderr } = await run('log export')
   assert.match(stderr, /^countersign: DATABASE_URL: [^\n]*test\.db may not be written[^\n]*\n$/)
   assert.equal(status, 1)
