@@ -13,7 +13,11 @@ const service = await startService({ orders: true, clockRuns: true, until: { aft
 const longThings = await oneOfEach(service, `Sons of ${'W'.repeat(160)}`, 99_999_999_999.9999)
 const things = await oneOfEach(service, 'Acme', 1250.5)
 
-const widths = Array.from({ length: 113 }, (_, index) => 320 + 10 * index)
+/** The last width of each layout and the first of the next one. */
+const edges = `[...document.styleSheets].flatMap(({ cssRules }) => [...cssRules])
+  .flatMap((rule) => [...(rule.media?.mediaText ?? '').matchAll(/width\\D+(\\d+)px/g)])
+  .flatMap(([, width]) => [Number(width), Number(width) + 1])`
+const steps = Array.from({ length: 29 }, (_, index) => 320 + 40 * index)
 
 const phone = { width: 390, height: 844 }
 const lateMilliseconds = 300
@@ -76,7 +80,9 @@ describe('at every width', () => {
   /** Sends all widths at once: waiting for each would take twice as long. */
   async function faultsOf(page: Page): Promise<string[]> {
     const session = await page.context().newCDPSession(page)
-    const found = widths.map(async (width) => {
+    const between = await page.evaluate<number[]>(edges)
+    assert.ok(between.length >= 12)
+    const found = [...new Set([...steps, ...between])].map(async (width) => {
       const size = { width, height: 844, deviceScaleFactor: 1, mobile: false }
       void session.send('Emulation.setDeviceMetricsOverride', size)
       const asked = { expression: `[innerWidth, ...${misfits}]`, returnByValue: true }
