@@ -1,4 +1,3 @@
-// engine: both
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'

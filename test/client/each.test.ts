@@ -1,4 +1,3 @@
-// engine: both
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { maximumNesting, maximumRestrictions } from '../../server/orders/filter/parser.ts'
@@ -28,9 +27,9 @@ describe('each', () => {
     (await Array.fromAsync(walk)).map(({ id }) => id)
 
   for (const query of [{}, { orderBy: 'total' }, { orderBy: 'status' }, { orderBy: 'id', order: 'Desc' }]) {
-    it(`gives each of 1,000 orders once while the walk decides on them: ${JSON.stringify(query)}`, async () => {
+    it(`gives each of 300 orders once while the walk decides on them: ${JSON.stringify(query)}`, async () => {
       const customer = `Walked ${JSON.stringify(query)}`
-      const expected = await pending(customer, 1_000)
+      const expected = await pending(customer, 300)
       const filter = `status=Pending customer='${customer}'`
       const walked: string[] = []
       const calls: Promise<unknown>[] = []
@@ -40,7 +39,7 @@ describe('each', () => {
         if (calls.length === 20) await Promise.all(calls.splice(0))
       }
       await Promise.all(calls)
-      assert.equal(walked.length, 1_000)
+      assert.equal(walked.length, 300)
       assert.deepEqual(walked.sort(), expected)
     })
   }

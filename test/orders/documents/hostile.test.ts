@@ -1,4 +1,3 @@
-// engine: both
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, it } from 'node:test'
