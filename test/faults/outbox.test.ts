@@ -15,7 +15,7 @@ import { newProduction } from '../support/production.ts'
 import { startReceiver, toReceivers } from '../support/webhooks.ts'
 
 const instance = fileURLToPath(new URL('../support/outbox-instance.ts', import.meta.url))
-const [events, kills] = isLong ? [10_000, 20] : [400, 4]
+const [events, kills] = isLong ? [10_000, 20] : [160, 4]
 /** Embedded SQLite serves one process. */
 const instances = testEngine === 'postgres' ? 2 : 1
 

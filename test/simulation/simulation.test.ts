@@ -13,8 +13,8 @@ const given = (name: string, usual: number) => {
 const seed = given('SEED', randomInt(2 ** 31 - 1))
 /** The long form, `npm run test:simulate`, goes on for this long. */
 const seconds = given('SECONDS', 0)
-/** Some 15 s of a core. */
-const runs = 12
+/** Some 10 s of a core. */
+const runs = 8
 const stepsOfRun = 120
 /** A test that takes too long is ended before it has printed anything. */
 const shrinkingMilliseconds = 120_000
