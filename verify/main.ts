@@ -210,14 +210,9 @@ find('paste').onsubmit = (event) => {
   text.value = ''
   if (pasted.trim() !== '') void add([{ name: 'The text that you pasted', content: new Blob([pasted]) }])
 }
-document.ondragover = (event) => {
-  event.preventDefault()
-  document.body.classList.add('is-dropping')
-}
-document.ondragleave = () => document.body.classList.remove('is-dropping')
+document.ondragover = (event) => event.preventDefault()
 document.ondrop = (event) => {
   event.preventDefault()
-  document.body.classList.remove('is-dropping')
   void addFiles(event.dataTransfer?.files ?? [])
 }
 addEventListener('hashchange', () => void addFromLink())

@@ -44,7 +44,7 @@ async function approvedByTwo(): Promise<{ id: string; second: string }> {
 }
 
 const fact = (page: Page, name: string) =>
-  page.locator('.receipt-facts').getByText(name, { exact: true }).locator('+ dd')
+  page.locator('.facts').getByText(name, { exact: true }).locator('+ dd')
 const withoutIsolation = (text: string | null) => text?.replaceAll(/[\u2068\u2069]/g, '')
 
 /** The text of a QR code in the picture. An empty page decodes the picture. */

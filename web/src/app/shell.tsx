@@ -94,7 +94,7 @@ function Side() {
         <Link to="/account" className="row nowrap gap-3 person" onClick={closeMenu}>
           <span className="visually-hidden">My account:</span>
           <Initial of={user.userName} />
-          <div className="label clip person-name">
+          <div className="label clip">
             <Name of={user.userName} />
             <div className="soft small">{user.roles.join(', ') || 'no role'}</div>
           </div>

@@ -55,7 +55,7 @@ function Rules({ rows }: { rows: readonly WireRow[] }) {
   })
   return (
     <>
-      <ol className="stack gap-3 policy-rules">
+      <ol className="stack gap-3">
         {rows.map((row, index) => (
           <li key={row.from} className="row row-between nowrap">
             <span>

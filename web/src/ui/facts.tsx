@@ -1,9 +1,9 @@
 import { Fragment, type ReactNode } from 'react'
 
 /** Terms and their values; a term whose value is null or undefined is left out. */
-export function Facts({ of, className = '' }: { of: Record<string, ReactNode>; className?: string }) {
+export function Facts({ of }: { of: Record<string, ReactNode> }) {
   return (
-    <dl className={`facts ${className}`}>
+    <dl className="facts">
       {Object.entries(of).map(
         ([term, value]) =>
           value != null && (

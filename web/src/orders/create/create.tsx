@@ -91,7 +91,7 @@ function NewOrder() {
       )}
       <CustomerField {...fieldProps('customer')} />
       <TotalField {...fieldProps('total')} reading={form.readings.total} rule={rule} />
-      <p className="soft create-rule">{rule}</p>
+      <p className="soft rule">{rule}</p>
       {form.texts.replaces && <Replacing id={form.texts.replaces} />}
       <NoteField {...fieldProps('note')} />
       <FilesField files={files.value ?? []} onChange={files.keep} isReadOnly={isTrying} />

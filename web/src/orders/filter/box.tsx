@@ -120,7 +120,7 @@ function End({ isEmpty, onClear }: { isEmpty: boolean; onClear(): void }) {
   return (
     <button
       type="button"
-      className="button button-quiet button-icon search-clear"
+      className="button button-quiet button-icon"
       aria-label="Clear the search"
       title="Clear (Esc)"
       onClick={onClear}

@@ -28,7 +28,7 @@ export function NothingFound({ filter, onSearch }: { filter: string; onSearch(fi
   return (
     <div className="empty">
       <h2>No orders match</h2>
-      <p className="empty-search wrap">
+      <p className="wrap">
         <code>{filter}</code>
       </p>
       <div className="row" role="status">

@@ -33,7 +33,7 @@ export function Approvals({ approvals, isPending }: ApprovalsProps) {
           </span>
         </p>
         {isPending && missingOf(approvals) > 0 && <p className="no-print">{needWords(approvals)}</p>}
-        <p className="soft approvals-rule">Rule: {ruleInWords({ ...approvals, approvals: required })}.</p>
+        <p className="soft rule">Rule: {ruleInWords({ ...approvals, approvals: required })}.</p>
         {given.length > 0 && (
           <ul>
             {given.map(({ by, byName, for: absent, forName, atUtc, signed }) => (

@@ -42,7 +42,7 @@ export function Certificate({ order, receipt }: CertificateProps) {
         </div>
         <Code link={`${iss}/verify`} />
       </header>
-      <Facts className="receipt-facts" of={factsOf(order)} />
+      <Facts of={factsOf(order)} />
       <Proof order={order} receipt={receipt} />
     </article>
   )
@@ -135,7 +135,6 @@ function Proof({ order, receipt }: CertificateProps) {
       <summary>Proof</summary>
       <div className="stack gap-3">
         <Facts
-          className="receipt-facts"
           of={{
             'Id of the order': <code className="small">{order.id}</code>,
             'Entries of the log': lines.map(({ line }) => `#${formatCount(line.sequence)}`).join(', '),
