@@ -55,7 +55,7 @@ function checkpointOf(lines: readonly string[]): string {
 }
 
 describe('a log on the page that verifies', () => {
-  const lines = [1, 2, 3].map(lineNumber)
+  const lines = [1, 2, 3].map((sequence) => lineNumber(sequence))
   const log = `${lines.join('\n')}\n`
   const checkpoint = checkpointOf(lines)
 
