@@ -1,5 +1,6 @@
 import { withPassword } from './db/address.ts'
 import type { ConnectOptions } from './db/open.ts'
+import type { CompanySettings } from './setting.ts'
 import {
   asGiven,
   type Default,
@@ -12,8 +13,10 @@ import {
   oneOf,
   parseAddressRange,
   parseAntiforgeryKey,
+  parseClaimRoles,
   parseContact,
   parseCurrency,
+  parseIssuer,
   parseOrigin,
   parsePolicy,
   parsePublicUrl,
@@ -216,6 +219,46 @@ export const settings = {
     defaultText: 'none; required with `SMTP_URL`',
     parse: parseSender,
   },
+  OIDC_ISSUER: {
+    description:
+      'Issuer of the company account (OpenID Connect), such as `https://login.example.com/realms/company`; must be ' +
+      'https, except on loopback. People can then sign in with it too ([docs/company-account.md](company-account.md))',
+    default: undefined,
+    parse: parseIssuer,
+  },
+  OIDC_CLIENT_ID: {
+    description: 'Client id of this service at that provider',
+    default: undefined,
+    defaultText: 'none; required with `OIDC_ISSUER`',
+    parse: oneLine,
+  },
+  OIDC_CLIENT_SECRET_FILE: {
+    description: 'File that holds the secret of that client',
+    default: undefined,
+    defaultText: 'none; required with `OIDC_ISSUER`',
+    parse: (file) => ({ file, secret: readLineOfFile(file) }),
+  },
+  OIDC_NAME: {
+    description: 'Name of the company account on the buttons of the web app',
+    default: 'company account',
+    parse: oneLine,
+  },
+  OIDC_NEW_ACCOUNTS: oneOf(
+    ['refuse', 'create'],
+    'Whether the first sign-in of an unknown company account makes an account, without roles',
+  ),
+  OIDC_TRUST_EMAIL: oneOf(
+    ['false', 'true'],
+    'Whether a new account may have an email that the provider does not call verified. One that it calls unverified is ' +
+      'never used',
+  ),
+  OIDC_ROLES: {
+    description:
+      'Roles that follow a claim of the company account: `claim=groups; finance-leads=Approver; it=Admin`. On linked ' +
+      'accounts nobody can grant or revoke them here',
+    default: undefined,
+    parse: parseClaimRoles,
+  },
   WEB_DIR: {
     description:
       'Folder of another single-page app, served in the place of the one that is built in ([docs/own-app.md](own-app.md))',
@@ -318,6 +361,7 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
   const atUnsafePlace = values.DATABASE_PLACE_CHECK === 'off' ? 'accept' : development ? 'warn' : 'refuse'
   if (!development) faults.push(...missingInProduction(env))
   if (values.SMTP_URL && !env.MAIL_FROM) faults.push('MAIL_FROM: required with SMTP_URL')
+  faults.push(...missingOfCompany(env))
   if (values.WEB_CSP && !env.WEB_DIR) faults.push('WEB_CSP: needs WEB_DIR')
   const isSocket = socketPathOf(values.HOST) !== undefined
   if (isSocket && development && !env.PUBLIC_URL) faults.push('PUBLIC_URL: required with HOST=unix:')
@@ -342,6 +386,20 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
     rateLimits: camelCased(
       limits.map(([name, value]) => [name.replace('RATE_LIMIT_', ''), value]),
     ) as RateLimits,
+  }
+}
+
+/** Undefined unless a provider of company accounts is set. */
+export function companySettings(config: Config): CompanySettings | undefined {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecretFile, oidcRoles: roles } = config
+  if (issuer === undefined || clientId === undefined || oidcClientSecretFile === undefined) return undefined
+  return {
+    issuer,
+    clientId,
+    clientSecret: oidcClientSecretFile.secret,
+    createsAccounts: config.oidcNewAccounts === 'create',
+    trustsEmail: config.oidcTrustEmail === 'true',
+    roles,
   }
 }
 
@@ -419,6 +477,14 @@ function camelCased(values: [name: string, value: unknown][]): Record<string, un
 
 function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host
+}
+
+function missingOfCompany(env: Record<string, string | undefined>): string[] {
+  const client = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET_FILE']
+  if (env.OIDC_ISSUER) {
+    return client.filter((name) => !env[name]).map((name) => `${name}: required with OIDC_ISSUER`)
+  }
+  return client.filter((name) => env[name]).map((name) => `${name}: needs OIDC_ISSUER`)
 }
 
 /** Reports absent settings only: faulty ones are reported already. */

@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { lookupBy, type Resolve } from './names.ts'
 
 export interface Exchange {
-  body: string
+  /** POST unless given. */
+  method?: string
+  body?: string
   headers?: Record<string, string>
   resolve: Resolve
   /** Ends all of it: name, connection, request and answer. */
@@ -10,17 +12,17 @@ export interface Exchange {
 }
 
 /**
- * POSTs to somebody else's program. Resolves once the status has arrived: the caller reads the rest, and
+ * Sends a request to somebody else's program. Resolves once the status has arrived: the caller reads the rest, and
  * destroys it. Follows no redirect. Throws an Error if there is no answer.
  */
 export async function exchange(
   url: URL,
-  { body, headers, resolve: names, signal }: Exchange,
+  { method = 'POST', body, headers, resolve: names, signal }: Exchange,
 ): Promise<IncomingMessage> {
   // Not at the start: as modules they load fetch too.
   const { request } = await (url.protocol === 'http:' ? import('node:http') : import('node:https'))
   const options = {
-    method: 'POST',
+    method,
     headers: { 'user-agent': 'Countersign', ...headers },
     lookup: lookupBy(names),
     signal,

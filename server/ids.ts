@@ -93,7 +93,7 @@ export function sha256(data: string | Buffer): string {
  * instance. Without the secret, nobody can find out what is hashed by guessing it.
  */
 export function keyedHash(secret: Buffer, purpose: string): (data: string | Buffer) => string {
-  const key = keyFor(secret, purpose)
+  const key = derivedKey(secret, purpose)
   return (data) => createHmac('sha256', key).update(data).digest('base64url')
 }
 
@@ -102,9 +102,10 @@ export function keyedHash(secret: Buffer, purpose: string): (data: string | Buff
  * HMAC takes a tenth of a create.
  */
 export function quickKeyedHash(secret: Buffer, purpose: string): (text: string) => string {
-  const key = keyFor(secret, purpose).toString('hex')
+  const key = derivedKey(secret, purpose).toString('hex')
   return (text) => hash('sha512-256', key + text, 'base64url')
 }
 
-const keyFor = (secret: Buffer, purpose: string) =>
+/** A key of 32 bytes for one purpose, derived (RFC 5869) from a secret of every instance. */
+export const derivedKey = (secret: Buffer, purpose: string) =>
   Buffer.from(hkdfSync('sha256', secret, '', `countersign ${purpose}`, 32))

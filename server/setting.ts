@@ -152,6 +152,44 @@ export function safeAddress(value: string): string | undefined {
   return url.search + url.hash + url.username + url.password === '' ? url.href : undefined
 }
 
+/** As the provider spells it: the issuer is compared by its characters (OpenID Connect Discovery 1.0 §4.3). */
+export function parseIssuer(value: string): string {
+  if (safeAddress(value) !== undefined) return value
+  throw new Error('must be an https address, such as https://login.example.com/realms/company')
+}
+
+/** The roles that follow a claim of the company account. */
+export interface ClaimRoles {
+  claim: string
+  /** Role by value of the claim; several values may give one role. */
+  roles: [value: string, role: string][]
+}
+
+export function parseClaimRoles(value: string): ClaimRoles {
+  const pairs = value
+    .split(';')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part): [string, string] => {
+      const at = part.lastIndexOf('=')
+      return [part.slice(0, Math.max(at, 0)).trim(), part.slice(at + 1).trim()]
+    })
+  const [[first, claim] = ['', ''], ...roles] = pairs
+  if (first === 'claim' && roles.length > 0 && pairs.flat().every((text) => text !== ''))
+    return { claim, roles }
+  throw new Error('must be a claim and roles, such as claim=groups; finance-leads=Approver; it=Admin')
+}
+
+/** The settings `OIDC_...`, once the provider is set. */
+export interface CompanySettings {
+  issuer: string
+  clientId: string
+  clientSecret: string
+  createsAccounts: boolean
+  trustsEmail: boolean
+  roles: ClaimRoles | undefined
+}
+
 /** Where mail is handed over, and how. */
 export interface SmtpServer {
   host: string

@@ -93,6 +93,13 @@ describe('the configuration', () => {
       signingAlgorithm: 'RS256',
       webDir: undefined,
       webCsp: undefined,
+      oidcIssuer: undefined,
+      oidcClientId: undefined,
+      oidcClientSecretFile: undefined,
+      oidcName: 'company account',
+      oidcNewAccounts: 'refuse',
+      oidcTrustEmail: 'false',
+      oidcRoles: undefined,
     } satisfies Omit<Config, 'antiforgeryKey' | 'database'>)
     const inDevelopment = readConfig({}, development)
     assert.equal(inDevelopment.host, '127.0.0.1')
