@@ -77,7 +77,11 @@ export interface Enrolment {
   sequence: number
   atUtc: string
   /** The credential that its owner had last given. `passwordSetBy` is an account, or null for a command. */
-  restedOn: { passkey: string } | { password: 'own' | 'mailed' | 'set'; passwordSetBy?: number | null }
+  restedOn:
+    | { passkey: string }
+    /** The issuer of a company account. */
+    | { company: string; password: 'none' }
+    | { password: 'own' | 'mailed' | 'set'; passwordSetBy?: number | null }
 }
 
 type Line = Omit<LogLine, 'data'> & {

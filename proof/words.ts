@@ -113,6 +113,7 @@ function givenFor(
   { name }: Spelling,
 ): string {
   if ('passkey' in restedOn) return 'another passkey'
+  if ('company' in restedOn) return `a company account of ${name(restedOn.company)}`
   const { password, passwordSetBy: id = null } = restedOn
   if (password === 'own') return 'the password of the account'
   if (password === 'mailed') return 'a password that was set by a mailed link'

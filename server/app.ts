@@ -19,7 +19,7 @@ import { AccessTokens } from './auth/credentials/tokens/tokens.ts'
 import { isStillAdmitted, registerGuard } from './auth/guard.ts'
 import { registerAuth } from './auth/routes/routes.ts'
 import { Touches } from './auth/touches.ts'
-import { type Config, publicUrlAt } from './config.ts'
+import { type Config, companySettings, publicUrlAt } from './config.ts'
 import { type CourierParts, webhookSending } from './couriers.ts'
 import { publishedAccounts } from './demo/demo.ts'
 import { Allowance } from './http/allowance.ts'
@@ -52,6 +52,7 @@ import { registerSecurityTxt } from './http/security-txt.ts'
 import { registerVerifyPage, registerWebApp } from './http/spa.ts'
 import { sendWebDir } from './http/web-dir.ts'
 import type { Log } from './log.ts'
+import { type Resolve, systemNames } from './names.ts'
 import { LiveOrders } from './orders/live/live.ts'
 import { registerLiveOrders } from './orders/live/routes.ts'
 import { LiveStreams } from './orders/live/streams.ts'
@@ -68,6 +69,8 @@ export interface AppParts extends CourierParts {
   keys: SigningKeys
   antiforgeryKey: Buffer
   readiness: Readiness
+  /** Finds the addresses of names that the operator set; that of the system unless given. */
+  resolve?: Resolve
 }
 
 const bodyLimitBytes = 64 * 1024
@@ -101,6 +104,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   const sendWebApp = await registerWebApp(app, async () => ({
     currency: config.currency,
     mail: config.smtpUrl && 'on',
+    company: config.oidcIssuer && config.oidcName,
     organisation: config.organisationName,
     'demo-accounts': config.development ? await publishedAccounts(db.read) : undefined,
   }))
@@ -133,6 +137,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
     challenges: new Challenges(parts.antiforgeryKey),
     tokens,
     refreshTokens: new RefreshTokens(parts.antiforgeryKey),
+    company: await companyOf(parts),
   })
   const isAdmitted = (request: FastifyRequest) => isStillAdmitted(request, authenticator)
   const exports = new Exports(isAdmitted)
@@ -205,6 +210,18 @@ function createServer({ config, log }: AppParts, publicUrl: () => string, refusa
   app.setValidatorCompiler(compileParser)
   app.setSerializerCompiler(compileWriter)
   return app
+}
+
+/** Loads what talks to a provider only where there is one. */
+async function companyOf({ config, clock, antiforgeryKey, resolve = systemNames() }: AppParts) {
+  const settings = companySettings(config)
+  if (settings === undefined) return undefined
+  const { CompanyProvider } = await import('./auth/credentials/company/provider.ts')
+  const { Attempts } = await import('./auth/credentials/company/attempt.ts')
+  return {
+    provider: new CompanyProvider({ settings, resolve, clock }),
+    attempts: new Attempts(antiforgeryKey),
+  }
 }
 
 /** The proxies whose X-Forwarded-For counts. The peer at a socket has no address. */

@@ -163,6 +163,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
       antiforgeryKey: keys.antiforgery,
       webhookKey: keys.webhooks,
       readiness,
+      resolve,
     })
     metrics = await listenForMetrics({ app, ...parts, witnesses: keys.witnesses, post, sender })
     await post?.begin()
@@ -292,6 +293,7 @@ function warnOfOpenFiles(
     antiforgeryKeyFile,
     webhookKeyFile,
     databasePasswordFile,
+    oidcClientSecretFile,
     database,
   }: Config,
   log: Log,
@@ -304,6 +306,7 @@ function warnOfOpenFiles(
     ['ANTIFORGERY_KEY_FILE', antiforgeryKeyFile] as const,
     ['WEBHOOK_KEY_FILE', webhookKeyFile?.file] as const,
     ['DATABASE_PASSWORD_FILE', databasePasswordFile] as const,
+    ['OIDC_CLIENT_SECRET_FILE', oidcClientSecretFile?.file] as const,
     ['DATABASE_URL', databaseFile(database.databaseUrl)] as const,
   ]
   for (const [setting, file] of files) {

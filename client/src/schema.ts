@@ -93,6 +93,32 @@ export interface paths {
     /** Confirm a new email by a one-time link. Takes the password of the account, or what a passkey of it made of the options of a sign-in. A failure counts as a failed sign-in, and does not use the link up. Works once, for 24 hours, until a newer request, and until the sign-in that asked or all others are ended, a passkey is removed, a password is set, or the account is disabled. A link that does not work gets the same answer as an unknown one. Sessions and token families continue. Links that were mailed to the old address end. */
     post: operations['useEmailLink']
   }
+  '/v1/auth/session/company': {
+    /** Sign in by company account. For a browser, which is sent to the provider. If that does not answer, it is sent to the sign-in page. */
+    get: operations['beginCompanySignIn']
+  }
+  '/v1/auth/session/company/callback': {
+    /** Come back from the provider. For a browser that the provider sends here. It is sent on to the web app, which says why if the attempt failed. Each attempt works once, in the browser that began it. */
+    get: operations['finishCompanySignIn']
+  }
+  '/v1/auth/company': {
+    /** Link a company account to the caller's account. Answers where to send the browser. The account is linked when it comes back. */
+    post: operations['beginCompanyLink']
+    /** Unlink the caller's company account. Ends the sessions that it began. The last credential of an account stays. */
+    delete: operations['unlinkCompany']
+  }
+  '/v1/auth/session/confirm/company': {
+    /** Confirm by company account. Answers where to send the browser. The provider asks for a credential; for five minutes after that, the session may do everything that needs a recent sign-in. */
+    post: operations['beginCompanyConfirmation']
+  }
+  '/v1/auth/links/use/company': {
+    /** Link a company account by a one-time link. Answers where to send the browser. When it comes back, the link is used up, the company account is linked and signs in, and every other credential of the account has ended. */
+    post: operations['useLinkByCompany']
+  }
+  '/v1/auth/session/company/logout': {
+    /** End sessions that have ended at the provider. For the provider (OpenID Connect Back-Channel Logout 1.0). With `sub` it ends every session that the company account began; with `sid` alone, that session. */
+    post: operations['endCompanySessions']
+  }
   '/v1/auth/me/account': {
     /** The caller's own account. With the email, and the time zone of audit stamps if one is stored. */
     get: operations['getOwnAccount']
@@ -473,7 +499,7 @@ export interface components {
       /** Where the events are sent: an https address with any port and no user name, password or fragment. http is for addresses within WEBHOOK_NETWORKS. */
       url: string
       /** Which events are sent: all of a kind of subject (`order`), or those of one kind (`order.approved`). Later versions will have more. `log.log-restored` is always sent. */
-      events: ("order" | "order.created" | "order.approval-given" | "order.approved" | "order.rejected" | "order.withdrawn" | "order.noted" | "order.document-added" | "order.document-removed" | "order.document-erased" | "account" | "account.user-added" | "account.user-changed" | "account.client-added" | "account.client-changed" | "account.enabled" | "account.disabled" | "account.roles-granted" | "account.roles-revoked" | "account.password-set" | "account.password-changed" | "account.link-made" | "account.link-used" | "account.sign-in-ended" | "account.others-signed-out" | "account.signed-out" | "account.everybody-signed-out" | "account.secret-rotated" | "account.secrets-dropped" | "account.absence-set" | "account.absence-ended" | "account.passkey-added" | "account.passkey-renamed" | "account.passkey-removed" | "account.password-removed" | "role" | "role.role-added" | "role.role-removed" | "role.permissions-allowed" | "role.permissions-denied" | "role.permissions-set" | "policy" | "policy.policy-set" | "webhook" | "webhook.webhook-added" | "webhook.webhook-changed" | "webhook.webhook-removed" | "webhook.webhook-disabled" | "webhook.webhook-secret-rotated" | "webhook.webhook-replayed" | "log" | "log.erased" | "log.log-restored")[]
+      events: ("order" | "order.created" | "order.approval-given" | "order.approved" | "order.rejected" | "order.withdrawn" | "order.noted" | "order.document-added" | "order.document-removed" | "order.document-erased" | "account" | "account.user-added" | "account.user-changed" | "account.client-added" | "account.client-changed" | "account.enabled" | "account.disabled" | "account.roles-granted" | "account.roles-revoked" | "account.password-set" | "account.password-changed" | "account.link-made" | "account.link-used" | "account.sign-in-ended" | "account.others-signed-out" | "account.signed-out" | "account.everybody-signed-out" | "account.secret-rotated" | "account.secrets-dropped" | "account.absence-set" | "account.absence-ended" | "account.passkey-added" | "account.passkey-renamed" | "account.passkey-removed" | "account.password-removed" | "account.company-linked" | "account.company-unlinked" | "role" | "role.role-added" | "role.role-removed" | "role.permissions-allowed" | "role.permissions-denied" | "role.permissions-set" | "policy" | "policy.policy-set" | "webhook" | "webhook.webhook-added" | "webhook.webhook-changed" | "webhook.webhook-removed" | "webhook.webhook-disabled" | "webhook.webhook-secret-rotated" | "webhook.webhook-replayed" | "log" | "log.erased" | "log.log-restored")[]
       /** Whether events are sent. One that is disabled keeps its place, and continues there. */
       enabled?: boolean
     }
@@ -581,7 +607,7 @@ export interface components {
       /** Where the events are sent: an https address with any port and no user name, password or fragment. http is for addresses within WEBHOOK_NETWORKS. */
       url?: string
       /** Which events are sent: all of a kind of subject (`order`), or those of one kind (`order.approved`). Later versions will have more. `log.log-restored` is always sent. */
-      events?: ("order" | "order.created" | "order.approval-given" | "order.approved" | "order.rejected" | "order.withdrawn" | "order.noted" | "order.document-added" | "order.document-removed" | "order.document-erased" | "account" | "account.user-added" | "account.user-changed" | "account.client-added" | "account.client-changed" | "account.enabled" | "account.disabled" | "account.roles-granted" | "account.roles-revoked" | "account.password-set" | "account.password-changed" | "account.link-made" | "account.link-used" | "account.sign-in-ended" | "account.others-signed-out" | "account.signed-out" | "account.everybody-signed-out" | "account.secret-rotated" | "account.secrets-dropped" | "account.absence-set" | "account.absence-ended" | "account.passkey-added" | "account.passkey-renamed" | "account.passkey-removed" | "account.password-removed" | "role" | "role.role-added" | "role.role-removed" | "role.permissions-allowed" | "role.permissions-denied" | "role.permissions-set" | "policy" | "policy.policy-set" | "webhook" | "webhook.webhook-added" | "webhook.webhook-changed" | "webhook.webhook-removed" | "webhook.webhook-disabled" | "webhook.webhook-secret-rotated" | "webhook.webhook-replayed" | "log" | "log.erased" | "log.log-restored")[]
+      events?: ("order" | "order.created" | "order.approval-given" | "order.approved" | "order.rejected" | "order.withdrawn" | "order.noted" | "order.document-added" | "order.document-removed" | "order.document-erased" | "account" | "account.user-added" | "account.user-changed" | "account.client-added" | "account.client-changed" | "account.enabled" | "account.disabled" | "account.roles-granted" | "account.roles-revoked" | "account.password-set" | "account.password-changed" | "account.link-made" | "account.link-used" | "account.sign-in-ended" | "account.others-signed-out" | "account.signed-out" | "account.everybody-signed-out" | "account.secret-rotated" | "account.secrets-dropped" | "account.absence-set" | "account.absence-ended" | "account.passkey-added" | "account.passkey-renamed" | "account.passkey-removed" | "account.password-removed" | "account.company-linked" | "account.company-unlinked" | "role" | "role.role-added" | "role.role-removed" | "role.permissions-allowed" | "role.permissions-denied" | "role.permissions-set" | "policy" | "policy.policy-set" | "webhook" | "webhook.webhook-added" | "webhook.webhook-changed" | "webhook.webhook-removed" | "webhook.webhook-disabled" | "webhook.webhook-secret-rotated" | "webhook.webhook-replayed" | "log" | "log.erased" | "log.log-restored")[]
       /** Whether events are sent. One that is disabled keeps its place, and continues there. */
       enabled?: boolean
     }
@@ -632,6 +658,15 @@ export interface components {
       client_id?: string
       /** Secret of the service client, unless it is sent by Basic. */
       client_secret?: string
+    }
+    CompanyAddress: {
+      /** Where to send the browser: the provider of the company account. */
+      url: string
+    }
+    /** Says that somebody has signed out at the provider. */
+    CompanyLogoutForm: {
+      /** A logout token of OpenID Connect Back-Channel Logout 1.0. */
+      logout_token: string
     }
     /** Gives the password or a passkey again: one of the two. */
     ConfirmSessionCommand: {
@@ -745,7 +780,7 @@ export interface components {
       sequence: number
       /** Id of the event. */
       id: string
-      /** What happened: created, approval-given, approved, rejected, withdrawn, noted, document-added, document-removed, document-erased, user-added, user-changed, client-added, client-changed, enabled, disabled, roles-granted, roles-revoked, password-set, password-changed, link-made, link-used, sign-in-ended, others-signed-out, signed-out, everybody-signed-out, secret-rotated, secrets-dropped, absence-set, absence-ended, passkey-added, passkey-renamed, passkey-removed, password-removed, role-added, role-removed, permissions-allowed, permissions-denied, permissions-set, policy-set, webhook-added, webhook-changed, webhook-removed, webhook-disabled, webhook-secret-rotated, webhook-replayed, erased, log-restored. Later versions may have more. */
+      /** What happened: created, approval-given, approved, rejected, withdrawn, noted, document-added, document-removed, document-erased, user-added, user-changed, client-added, client-changed, enabled, disabled, roles-granted, roles-revoked, password-set, password-changed, link-made, link-used, sign-in-ended, others-signed-out, signed-out, everybody-signed-out, secret-rotated, secrets-dropped, absence-set, absence-ended, passkey-added, passkey-renamed, passkey-removed, password-removed, company-linked, company-unlinked, role-added, role-removed, permissions-allowed, permissions-denied, permissions-set, policy-set, webhook-added, webhook-changed, webhook-removed, webhook-disabled, webhook-secret-rotated, webhook-replayed, erased, log-restored. Later versions may have more. */
       kind: string
       /** The subject of the event. */
       subject: {
@@ -1054,8 +1089,10 @@ export interface components {
       roles: (string)[]
       /** Time zone of audit stamps, as an IANA name, for requests that name none; null if none is stored. */
       timeZone: string | null
-      /** Whether the account has a password; without one it signs in by passkey. */
+      /** Whether the account has a password; without one it signs in by passkey or company account. */
       hasPassword: boolean
+      /** Whether a company account is linked. */
+      hasCompanyAccount: boolean
     }
     /** Mail about orders that the account gets. */
     OwnMail: {
@@ -1414,7 +1451,7 @@ export interface components {
       })[]
     }
     /** Kind of problem, for programs. The list grows: treat an unknown code by its status. */
-    ProblemCode: "malformed-json" | "validation-failed" | "unknown-parameter" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "mcp-headers-differ" | "mcp-version-unsupported" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "mail-unavailable" | "passkey-invalid" | "passkey-counter" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "mcp-method-unknown" | "mcp-resource-unknown" | "order-not-found" | "document-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "webhook-not-found" | "user-not-found" | "client-not-found" | "value-not-found" | "customer-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "already-approved" | "too-many-documents" | "too-many-notes" | "order-not-approved" | "order-not-replaceable" | "already-replaced" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "too-many-webhooks" | "webhook-key-missing" | "name-taken" | "email-taken" | "last-administrator" | "account-erased" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "document-erased" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "log-contradicted" | "overloaded" | "shutting-down" | string
+    ProblemCode: "malformed-json" | "validation-failed" | "unknown-parameter" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "mcp-headers-differ" | "mcp-version-unsupported" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "mail-unavailable" | "passkey-invalid" | "passkey-counter" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "company-account-off" | "company-account-unreachable" | "company-account-refused" | "company-answer-invalid" | "company-attempt-invalid" | "company-account-unknown" | "company-account-taken" | "company-account-linked" | "company-account-other" | "company-email-unusable" | "company-email-taken" | "company-sign-in-not-recent" | "logout-token-invalid" | "role-follows-claim" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "mcp-method-unknown" | "mcp-resource-unknown" | "order-not-found" | "document-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "webhook-not-found" | "user-not-found" | "client-not-found" | "value-not-found" | "customer-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "already-approved" | "too-many-documents" | "too-many-notes" | "order-not-approved" | "order-not-replaceable" | "already-replaced" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "too-many-webhooks" | "webhook-key-missing" | "name-taken" | "email-taken" | "last-administrator" | "account-erased" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "document-erased" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "log-contradicted" | "overloaded" | "shutting-down" | string
     /** A list of orders under a name. */
     PutViewCommand: {
       /** Name of the view. Names are unique per account, ignoring case. White space at both ends is trimmed. The rest has 1 to 80 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
@@ -1601,6 +1638,11 @@ export interface components {
         }
       }
     }
+    /** Links a company account by a one-time link. */
+    UseLinkByCompanyCommand: {
+      /** The `token` of the link. */
+      token: string
+    }
     /** Sets the password. */
     UseLinkCommand: {
       /** The `token` of the link. */
@@ -1624,8 +1666,10 @@ export interface components {
       roles: (string)[]
       /** Whether the user can sign in. */
       enabled: boolean
-      /** False until the user has set a password by a link; signing in needs one. */
+      /** False until the user has set a password by a link. */
       hasPassword: boolean
+      /** Whether the user can sign in with a company account. */
+      hasCompanyAccount: boolean
       /** When it was created. */
       createdAtUtc: string
     }
@@ -2045,6 +2089,98 @@ export interface operations {
     }
     responses: {
       204: {
+        content?: never
+      }
+    }
+  }
+  beginCompanySignIn: {
+    parameters: {
+      query?: {
+        /** Path of the web app to go on to: it begins with one `/`. */
+        returnTo?: string
+      }
+    }
+    responses: {}
+  }
+  finishCompanySignIn: {
+    parameters: {}
+    responses: {}
+  }
+  beginCompanyLink: {
+    parameters: {
+      query?: {
+        /** Path of the web app to go on to: it begins with one `/`. */
+        returnTo?: string
+      }
+      header?: {
+        /** `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+        Background?: "?1" | "?0"
+      }
+    }
+    responses: {
+      200: {
+        content: {
+          'application/json': components['schemas']['CompanyAddress']
+        }
+      }
+    }
+  }
+  unlinkCompany: {
+    parameters: {
+      header?: {
+        /** `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+        Background?: "?1" | "?0"
+      }
+    }
+    responses: {
+      204: {
+        content?: never
+      }
+    }
+  }
+  beginCompanyConfirmation: {
+    parameters: {
+      query?: {
+        /** Path of the web app to go on to: it begins with one `/`. */
+        returnTo?: string
+      }
+      header?: {
+        /** `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+        Background?: "?1" | "?0"
+      }
+    }
+    responses: {
+      200: {
+        content: {
+          'application/json': components['schemas']['CompanyAddress']
+        }
+      }
+    }
+  }
+  useLinkByCompany: {
+    parameters: {}
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['UseLinkByCompanyCommand']
+      }
+    }
+    responses: {
+      200: {
+        content: {
+          'application/json': components['schemas']['CompanyAddress']
+        }
+      }
+    }
+  }
+  endCompanySessions: {
+    parameters: {}
+    requestBody: {
+      content: {
+        'application/x-www-form-urlencoded': components['schemas']['CompanyLogoutForm']
+      }
+    }
+    responses: {
+      200: {
         content?: never
       }
     }

@@ -10,6 +10,7 @@ import type { Directory } from './accounts/directory.ts'
 import type { PrincipalState } from './accounts/store.ts'
 import {
   antiforgeryCookieName,
+  attemptCookieName,
   cookieValues,
   sessionCookieName,
   touchIntervalMilliseconds,
@@ -103,6 +104,7 @@ export class Authenticator {
       session: {
         ...signIn,
         passkeyId: session.passkeyId,
+        byCompany: session.byCompany,
         presentedIdHash: idHash,
         antiforgeryBinding: session.antiforgeryBinding,
         lastSeenAt: this.#touch(request, session.sessionId, session.lastSeenAt, now),
@@ -196,6 +198,12 @@ export function presentedAntiforgeryCookie(request: FastifyRequest): string | un
   const values = cookieValues(request.raw.headers.cookie, antiforgeryCookieName)
   const [value] = values
   return values.length === 1 && value !== undefined && secretPattern.test(value) ? value : undefined
+}
+
+/** The sealed attempt to sign in by company account. */
+export function presentedAttempt(request: FastifyRequest): string | undefined {
+  const values = cookieValues(request.raw.headers.cookie, attemptCookieName)
+  return values.length === 1 ? values[0] : undefined
 }
 
 /** A browser never sends two cookies of this name by itself, so several count as none. */

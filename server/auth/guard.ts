@@ -129,7 +129,8 @@ async function isDeputy(
   return (await authoritiesOf(db.read, caller, permission, false)).length > 0
 }
 
-const recentSignInMilliseconds = 5 * 60_000
+/** For how long a sign-in counts as recent. */
+export const recentSignInMilliseconds = 5 * 60_000
 
 /**
  * A service never signed in. A future time was written before the clock was set back. Throws

@@ -14,6 +14,8 @@ import type { Directory } from './accounts/directory.ts'
 import { isAccountName } from './accounts/names.ts'
 import { findUserByEmail, findUserById, type UserCredentials } from './accounts/users/store.ts'
 import type { Authenticator } from './authenticate.ts'
+import type { Attempts } from './credentials/company/attempt.ts'
+import type { CompanyProvider } from './credentials/company/provider.ts'
 import {
   hasCountedBack,
   isHandleOf,
@@ -46,6 +48,8 @@ export interface AuthParts {
   challenges: Challenges
   tokens: AccessTokens
   refreshTokens: RefreshTokens
+  /** Undefined unless OIDC_ISSUER is set. */
+  company: { provider: CompanyProvider; attempts: Attempts } | undefined
 }
 
 /** At a sign-in, nobody has a right that could be lacking. */
@@ -212,7 +216,7 @@ export function checkCounter(
 export function logSignIn(
   request: FastifyRequest,
   principalId: number,
-  flow: 'session' | 'token' | 'client' | 'confirmation' | 'password-change',
+  flow: 'session' | 'token' | 'client' | 'confirmation' | 'password-change' | 'company',
 ): void {
   logEvent(request, 'signed-in', { principalId, flow })
 }

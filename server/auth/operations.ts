@@ -19,6 +19,13 @@ import { inviteUser, makeLink, useLink } from './accounts/users/links.ts'
 import { expiredLinks, findUsers } from './accounts/users/store.ts'
 import { addUser, changeUser, setPassword, signOutUser, signOutUsers } from './accounts/users/users.ts'
 import { changedCredentials, emailAsked, emailMoved } from './credentials/changed.ts'
+import {
+  confirmByCompany,
+  enterByCompany,
+  linkCompany,
+  logoutByCompany,
+  unlinkCompany,
+} from './credentials/company/company.ts'
 import { changePassword, endOtherSignIns, endSignIn, removePassword } from './credentials/credentials.ts'
 import {
   forgottenPassword,
@@ -58,6 +65,11 @@ export const writes = {
   confirmSession,
   endSession,
   touchSession,
+  enterByCompany,
+  confirmByCompany,
+  linkCompany,
+  unlinkCompany,
+  logoutByCompany,
   createRefreshFamily,
   rotateRefreshToken,
   endFamily,

@@ -46,8 +46,9 @@ export type Standing =
 
 /** A valid session, as the request that presented it found it. Instants are in milliseconds. */
 export interface SessionState extends SignIn {
-  /** The passkey that was last given; null for the password. */
+  /** The passkey that was last given; null for the password and a company account. */
   passkeyId: string | null
+  byCompany: boolean
   /** Hash of the session id that the request presented. */
   presentedIdHash: string
   antiforgeryBinding: string

@@ -11,7 +11,7 @@ export interface Stamp {
   nowMilliseconds: number
   /** IANA name; null where local time has no meaning. */
   timeZone: string | null
-  /** User name or clientId, or `machine:` and the account of the machine that runs a command. */
+  /** User name or clientId, `machine:` and the account of the machine that runs a command, or `company:` and a provider. */
   by: string
   /** The name of that person as it is printed, if there is one. */
   byName?: string | null | undefined
@@ -53,6 +53,11 @@ export function machineStamp(nowMilliseconds: number): Stamp {
     by: `machine:${machineAccount()}`,
     byId: null,
   }
+}
+
+/** The stamp of what the provider of company accounts says. */
+export function companyStamp(nowMilliseconds: number, issuer: string): Stamp {
+  return { ...machineStamp(nowMilliseconds), by: `company:${new URL(issuer).host}` }
 }
 
 /** The operating system's account of this process. In a container it may be a number without a name. */

@@ -1,3 +1,6 @@
+import { sql } from '#kysely'
+import type { Migration } from './tables.ts'
+
 /** How an engine writes columns and tables. */
 interface Dialect {
   /** A number that the database assigns and never reuses. */
@@ -49,6 +52,36 @@ const eventColumns = (text: string, instant: string) => `id ${text} not null,
      data ${text} not null,
      hashes ${text} not null,
      clear ${text} not null`
+
+/** What the company account needs (section 24 of the contract). */
+export const companyTables = ({
+  text,
+  instant,
+  end,
+}: Pick<Dialect, 'text' | 'instant' | 'end'>): Migration => ({
+  oldestRelease: '1.0.0',
+  // The first two are only read meanwhile.
+  locks: ['principals', 'sessions', 'session_ids'],
+  async step(trx) {
+    for (const statement of [
+      `create table company_accounts (
+         principal_id integer primary key references principals (id),
+         issuer ${text} not null,
+         subject ${text} not null,
+         linked_at ${instant} not null,
+         unique (issuer, subject)
+       )${end}`,
+      `create table company_sessions (
+         session_id ${text} primary key references sessions (id) on delete cascade,
+         company_sid ${text}
+       )${end}`,
+      'create index company_sessions_by_sid on company_sessions (company_sid)',
+      'alter table session_ids add column by_company integer not null default 0 check (by_company in (0, 1))',
+    ]) {
+      await sql.raw(statement).execute(trx)
+    }
+  },
+})
 
 /** The tables that are the same on both engines: all but those of orders. */
 export const tablesOfBoth = ({ id, longId, orderId, text, bytes, instant, json, end }: Dialect): string[] => [

@@ -182,12 +182,30 @@ export interface Database {
     session_id: string
     /** Position among the ids of the session, from 1. */
     number: number
-    /** When the password or a passkey was last given, as far as this id knows. */
+    /** When a credential was last given, as far as this id knows; 0 for not recently. */
     authenticated_at: number
-    /** The passkey that was given then; null for the password. */
+    /** The passkey that was given then; null for the password and a company account. */
     passkey_id: string | null
     /** Null for the current id; for a replaced one, the end of its grace period. */
     retired_at: number | null
+    /** 1 if the company account was shown then. */
+    by_company: Generated<number>
+  }
+
+  /** The accounts of the company by which users sign in (section 24 of the contract): at most one for each. */
+  company_accounts: {
+    principal_id: number
+    issuer: string
+    /** The `sub` of the account at that issuer. */
+    subject: string
+    linked_at: number
+  }
+
+  /** Sessions that a company account began. */
+  company_sessions: {
+    session_id: string
+    /** The `sid` of the session at the provider, if it has said one. */
+    company_sid: string | null
   }
 
   /** Public keys by which a user signs in and confirms (section 19 of the contract). */

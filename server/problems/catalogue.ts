@@ -140,6 +140,80 @@ export const catalogue = {
     title: 'The account would have no way to sign in',
     remedy: 'Add a passkey or set a password first.',
   },
+  'company-account-off': {
+    status: 409,
+    title: 'This service has no company account',
+    remedy: 'Sign in by password or passkey, or set OIDC_ISSUER.',
+  },
+  'company-account-unreachable': {
+    status: 503,
+    title: 'The provider of the company account does not answer',
+    remedy: 'Try again later. A password or a passkey works meanwhile.',
+  },
+  'company-account-refused': {
+    status: 403,
+    title: 'The provider of the company account let nobody in',
+    remedy: 'Try again, and ask its administrator whether the account may use this service.',
+  },
+  'company-answer-invalid': {
+    status: 502,
+    title: 'The answer of the company account cannot be trusted',
+    remedy: 'Tell an administrator: the log says what is wrong, and `oidc check` tries the settings.',
+  },
+  'company-attempt-invalid': {
+    status: 400,
+    title: 'This way to the company account has ended',
+    remedy:
+      'Begin again, in one tab. Each attempt works once, for ten minutes, in the browser that began it.',
+  },
+  'company-account-unknown': {
+    status: 403,
+    title: 'No account here is linked to the company account',
+    remedy:
+      'Sign in by password or passkey and link it under "My account", or ask an administrator for a one-time link.',
+  },
+  'company-account-taken': {
+    status: 409,
+    title: 'The company account is linked to another account here',
+    remedy: 'Use your own company account, or ask an administrator to unlink it.',
+  },
+  'company-account-linked': {
+    status: 409,
+    title: 'The account has a company account already',
+    remedy: 'Unlink that one first.',
+  },
+  'company-account-other': {
+    status: 403,
+    title: 'That is not the company account of this account',
+    remedy: 'Use the company account that is linked, or a password or passkey.',
+  },
+  'company-email-unusable': {
+    status: 403,
+    title: 'The company account has no email that can be used',
+    remedy: 'Ask an administrator for an account and a one-time link.',
+  },
+  'company-email-taken': {
+    status: 409,
+    title: 'Another account has the email of the company account',
+    remedy:
+      'If it is yours, sign in to it by password or passkey, and link the company account under "My account".',
+  },
+  'company-sign-in-not-recent': {
+    status: 403,
+    title: 'The provider does not say that you have just signed in',
+    remedy: 'Confirm by password or passkey.',
+  },
+  'logout-token-invalid': {
+    status: 400,
+    title: 'The logout token is not valid',
+    remedy: 'Send a new one by OpenID Connect Back-Channel Logout 1.0, for this client, once.',
+  },
+  'role-follows-claim': {
+    status: 409,
+    title: 'The role follows the company account',
+    remedy:
+      'Change it at the provider. It changes here when the person next signs in with the company account.',
+  },
   'wrong-password': {
     status: 403,
     title: 'The password is wrong',

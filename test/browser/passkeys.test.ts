@@ -84,7 +84,7 @@ describe('a passkey', () => {
     const [passkey] = await findPasskeys(service.db.read, user.id)
     const stamp = machineStamp(service.now())
     await service.db.write('removePasskey', {
-      ...{ principalId: user.id, id: passkey?.id ?? '', rpId: null },
+      ...{ principalId: user.id, id: passkey?.id ?? '', rpId: null, issuer: null },
       stamp,
     })
     await dialog.getByRole('button', { name: 'Use a passkey' }).click()

@@ -36,6 +36,8 @@ export const filledRows: Record<Exclude<keyof Database, UncopiedTable>, number> 
   mail_place: 1,
   mails: 1,
   passkeys: 1,
+  company_accounts: 1,
+  company_sessions: 1,
   used_challenges: 1,
   login_failures: 1,
   known_addresses: 1,

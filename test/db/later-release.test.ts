@@ -154,6 +154,6 @@ describe('a migration of PostgreSQL while others work', { skip: withoutPostgres 
       databaseUrl,
       'select name from schema_migrations order by name',
     )
-    assert.equal(rows.length, 3)
+    assert.equal(rows.length, 4)
   })
 })

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Passkey } from './authenticator.ts'
 import { type Answer, Client } from './client.ts'
+import { companyEnv, linkAs, startProvider } from './company.ts'
 import { decide, sign } from './decisions.ts'
 import { addDocument, files } from './documents.ts'
 import { addPasskey, signInByPasskey } from './passkeys.ts'
@@ -29,8 +30,9 @@ const password = 'seven grey herons by the weir'
 
 /** Lives through every kind of event, by requests and commands of the service as it ships. */
 export async function liveThroughEverything(production: Production): Promise<Recorded> {
-  const { baseUrl, stop } = await production.serve(toReceivers)
-  const ends: (() => unknown)[] = [stop]
+  const provider = await startProvider()
+  const { baseUrl, stop } = await production.serve({ ...toReceivers, ...companyEnv(provider.issuer) })
+  const ends: (() => unknown)[] = [stop, provider.close]
   try {
     const startOne = () => startReceiver({ after: (end) => void ends.push(end) })
     const [receiver, gone] = [await startOne(), await startOne()]
@@ -46,6 +48,7 @@ export async function liveThroughEverything(production: Production): Promise<Rec
     await changeAccounts(story)
     story.admin = await sessionOf(baseUrl, 'admin')
     const signer = await changeCredentials(story)
+    await changeCompanyAccount(signer)
     await changeClients(story)
     await changeOrders(story, await bearerOf(baseUrl, 'operator'), signer)
     await changeWebhooks(story, gone.url)
@@ -154,6 +157,11 @@ async function changeCredentials({ baseUrl }: Story): Promise<Signer> {
   await done(signer.send('DELETE', `/v1/auth/passkeys/${lost.id}`))
   await done(signer.send('DELETE', '/v1/auth/password'))
   return { browser: signer, passkey }
+}
+
+async function changeCompanyAccount({ browser }: Signer): Promise<void> {
+  assert.equal(await linkAs(browser, 'ann'), null)
+  await done(browser.send('DELETE', '/v1/auth/company'))
 }
 
 async function changeClients({ admin, run }: Story): Promise<void> {

@@ -34,6 +34,7 @@ const accountNamed: Record<(typeof clearMembers)[number], (event: ErasableEvent)
   formerName: subjectAccount,
   printedName: subjectAccount,
   passkeyName: subjectAccount,
+  companySubject: subjectAccount,
   owner: ({ data }) => JSON.parse(data).ownerId,
   deputy: ({ data }) => JSON.parse(data).deputyId,
   passwordSetBy: ({ data }) => JSON.parse(data).passkey?.restedOn?.passwordSetBy,

@@ -15,6 +15,7 @@ import {
   type AccountKind,
   type AccountReference,
   findAccount,
+  hasCompanyAccount,
   insertPrincipal,
   keepName,
   type ListedAccount,
@@ -56,6 +57,8 @@ export async function addAccount(
 }
 
 export interface ChangeAccountInput<Details> {
+  /** Roles that follow the claim of a company account. */
+  claimRoles?: readonly string[]
   id: number
   /** Versions that If-Match accepts; null for any. */
   acceptedVersions: number[] | null
@@ -68,13 +71,13 @@ export interface ChangeAccountInput<Details> {
  * Changes an account completely or not at all, and records one event that names what changed. If nothing
  * changes, neither does the version or the log. The given roles replace the old ones. Disabling ends every
  * credential; losing a role takes it from all of them. `changeDetails` returns what it changed. Throws
- * `user-not-found` or `client-not-found`, `precondition-failed`, `unknown-role`, `last-administrator`, and
- * what `changeDetails` throws.
+ * `user-not-found` or `client-not-found`, `precondition-failed`, `unknown-role`, `last-administrator`,
+ * `role-follows-claim`, and what `changeDetails` throws.
  */
 export function changeAccount<Listed extends ListedAccount>(
   trx: Trx,
   kind: AccountKind,
-  { id, acceptedVersions, changes, stamp }: ChangeAccountInput<unknown>,
+  { id, acceptedVersions, changes, claimRoles = [], stamp }: ChangeAccountInput<unknown>,
   find: (trx: Trx, id: number) => Promise<Listed | undefined>,
   changeDetails: (account: Listed) => Promise<AccountData>,
 ): Promise<{ version: number }> {
@@ -88,6 +91,8 @@ export function changeAccount<Listed extends ListedAccount>(
       ...(await changeDetails(account)),
       ...(await replaceRoles(trx, account, changes.roles, stamp.nowMilliseconds)),
     }
+    const { granted = [], revoked = [] } = changed
+    await refuseClaimRoles(trx, id, [...granted, ...revoked], claimRoles)
     const { enabled } = changes
     if (enabled !== null && (await switchAccount(trx, id, enabled, stamp.nowMilliseconds)))
       changed.enabled = enabled
@@ -127,6 +132,8 @@ async function switchAccount(
 export interface ChangeRolesInput {
   account: AccountReference
   roles: string[]
+  /** Roles that follow the claim of a company account. */
+  claimRoles?: readonly string[]
   stamp: Stamp
 }
 
@@ -154,9 +161,23 @@ function changeRoles(
     const account = await requireAccount(trx, input.account)
     await requireRoles(trx, input.roles)
     const changed = await change(account.id)
+    await refuseClaimRoles(trx, account.id, changed, input.claimRoles ?? [])
     if (changed.length > 0) await recordChange(trx, input.stamp, kind, account, { roles: changed })
     return { name: account.name, changed, roles: await rolesOf(trx, account.id) }
   })
+}
+
+/** Throws `role-follows-claim` if one of these roles of a linked account belongs to the provider. */
+async function refuseClaimRoles(
+  trx: Trx,
+  id: number,
+  moved: readonly string[],
+  claimRoles: readonly string[],
+): Promise<void> {
+  const owned = moved.filter((role) => claimRoles.includes(role))
+  if (owned.length === 0 || !(await hasCompanyAccount(trx, id))) return
+  const detail = `${owned.join(', ')} ${owned.length === 1 ? 'follows' : 'follow'} the company account.`
+  throw new Problem('role-follows-claim', { detail })
 }
 
 /** Gives the account exactly these roles; null leaves its roles alone. Returns which it got and lost. */
@@ -179,7 +200,7 @@ async function replaceRoles(
  * families, because each refresh reads the roles. Access tokens that hold them end when instances next read
  * the account.
  */
-async function takeRoles(
+export async function takeRoles(
   trx: Trx,
   id: number,
   roles: readonly string[],
@@ -230,6 +251,11 @@ export interface AccountData {
   mailed?: true
   passkey?: PasskeyData
   passkeyName?: string
+  /** The issuer of a company account. */
+  company?: string
+  companySubject?: string
+  /** Whether a company account was unlinked with all else. */
+  unlinked?: true
   /** The name of the account that set the password that a passkey rests on. */
   passwordSetBy?: string
 }
@@ -243,11 +269,13 @@ export interface PasskeyData {
   synced?: boolean
   backedUp?: boolean
   /**
-   * What its owner had last given: a passkey, or a password, and whether that was set by a mailed link or by
+   * What its owner had last given: a passkey, a company account, or a password, and whether that was set by a mailed link or by
    * someone else: an account, or null for a command line.
    */
   restedOn?:
     | { passkey: string }
+    /** Its issuer. Verifiers of 1.0 ask for a passkey or a password. */
+    | { company: string; password: 'none' }
     | { password: 'own' | 'mailed' }
     | { password: 'set'; passwordSetBy: number | null }
 }

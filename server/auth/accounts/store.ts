@@ -343,6 +343,25 @@ export async function endRequestsOf(
     .execute()
 }
 
+/** Whether the user can sign in with an account of the company. */
+export async function hasCompanyAccount(db: Db, principalId: number): Promise<boolean> {
+  const linked = await db
+    .selectFrom('company_accounts')
+    .select('principal_id')
+    .where('principal_id', '=', principalId)
+    .executeTakeFirst()
+  return linked !== undefined
+}
+
+/** Returns false if none was linked. */
+export async function deleteCompanyAccount(trx: Trx, principalId: number): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('company_accounts')
+    .where('principal_id', '=', principalId)
+    .executeTakeFirst()
+  return numDeletedRows === 1n
+}
+
 /** Voids the one-time links of the user. */
 export async function voidLinks(trx: Trx, principalId: number): Promise<void> {
   await trx.deleteFrom('one_time_links').where('principal_id', '=', principalId).execute()

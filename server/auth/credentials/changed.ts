@@ -24,6 +24,10 @@ function newsOf({ kind, data, clear }: Pick<SealedEvent, 'kind' | 'data' | 'clea
       return `The passkey “${JSON.parse(clear).passkeyName.value}” was added to your account.`
     case 'passkey-removed':
       return 'A passkey was removed from your account.'
+    case 'company-linked':
+      return 'A company account was linked to your account.'
+    case 'company-unlinked':
+      return 'The company account was unlinked from your account.'
     case 'user-changed':
       return email === undefined ? undefined : 'The email of your account was changed to this address.'
     default:

@@ -52,8 +52,9 @@ export interface KeptSignIn {
   /** Hash of the only id of the session from then on; null for a token family. */
   newIdHash: string | null
   authenticatedAt: number
-  /** The passkey that was given then; null for the password. */
+  /** The passkey that was given then; null for the password and a company account. */
   passkeyId: string | null
+  byCompany?: boolean
 }
 
 export interface EndOtherSignInsInput {
@@ -119,7 +120,7 @@ export async function removePassword(
     return keep(trx, { principalId, from: account.epoch, to: account.epoch }, kept)
   }
   await givePassword(trx, principalId, { passwordHash: null, origin: 'own' }, stamp)
-  await requireCredential(trx, principalId, null)
+  await requireCredential(trx, principalId, { rpId: null, issuer: null })
   if (basis === undefined || !('passkey' in basis)) throw new Problem('recent-sign-in-needed')
   await keep(trx, { principalId, from: account.epoch, to: account.epoch + 1 }, kept)
   await recordAccount(trx, stamp, 'password-removed', account)

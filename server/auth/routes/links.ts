@@ -127,7 +127,7 @@ export const linkRoutes: Routes<AuthParts> = {
   }),
 }
 
-async function requireHolder(
+export async function requireHolder(
   { db }: Pick<AuthParts, 'db'>,
   request: FastifyRequest,
   link: Parameters<typeof findLinkHolder>[1],

@@ -5,6 +5,7 @@ import { absenceRoutes, userAbsenceRoutes } from './absence.ts'
 import { clientRoutes } from './administration/clients.ts'
 import { roleRoutes } from './administration/roles.ts'
 import { userRoutes } from './administration/users.ts'
+import { companyRoutes } from './company.ts'
 import { linkRoutes } from './links.ts'
 import { ownMailRoutes } from './mail.ts'
 import { passkeyRoutes, userPasskeyRoutes } from './passkeys/routes.ts'
@@ -13,7 +14,12 @@ import { ownRoutes, signInRoutes } from './sign-ins.ts'
 import { tokenRoutes } from './tokens.ts'
 
 export function registerAuth(app: App, parts: AuthParts): void {
-  register(app, 'Authentication', { ...sessionRoutes, ...tokenRoutes, ...linkRoutes }, parts)
+  register(
+    app,
+    'Authentication',
+    { ...sessionRoutes, ...tokenRoutes, ...linkRoutes, ...companyRoutes },
+    parts,
+  )
   register(app, 'Own account', { ...ownRoutes, ...passkeyRoutes, ...absenceRoutes, ...ownMailRoutes }, parts)
   register(
     app,

@@ -90,7 +90,12 @@ export const RequestLinkCommand = bodyOf(
   'Asks for a link to set a forgotten password.',
   { email },
 )
-const linkToken = textField(1, 512, 'The `token` of the link.', 'aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E')
+export const linkToken = textField(
+  1,
+  512,
+  'The `token` of the link.',
+  'aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E',
+)
 export const UseLinkCommand = bodyOf('UseLinkCommand', 'Sets the password.', {
   token: linkToken,
   newPassword,
@@ -208,7 +213,11 @@ export const OwnAccount = answerOf('OwnAccount', undefined, {
     'Time zone of audit stamps, as an IANA name, for requests that name none; null if none is stored.',
     'Europe/Berlin',
   ),
-  hasPassword: flag('Whether the account has a password; without one it signs in by passkey.', true),
+  hasPassword: flag(
+    'Whether the account has a password; without one it signs in by passkey or company account.',
+    true,
+  ),
+  hasCompanyAccount: flag('Whether a company account is linked.', false),
 })
 
 const SignIn = answerOf('SignIn', 'A session or a token family, which began when a password was given.', {

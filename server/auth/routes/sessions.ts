@@ -128,7 +128,7 @@ export const sessionRoutes: Routes<AuthParts> = {
       const sessionId = newSecret()
       const refreshed = await confirmCaller(parts, request, givenAgain(request.body), (user) => {
         const now = parts.clock()
-        const { passkeyId: _, ...refresh } = refreshOf(request, sessionId, now)
+        const { passkeyId: _, byCompany: __, ...refresh } = refreshOf(request, sessionId, now)
         const { passwordHash, credentialsChangedAt, touch } = user
         const checked = { passwordHash, credentialsChangedAt, touch, authenticatedAt: now }
         return parts.db.write('confirmSession', { ...refresh, ...checked })
@@ -211,7 +211,7 @@ async function beginSession(parts: AuthParts, request: FastifyRequest, reply: Fa
 }
 
 /** Gives the browser the id of its session, and a token that its scripts can read. */
-function setSession(
+export function setSession(
   reply: FastifyReply,
   { antiforgery }: AuthParts,
   sessionId: string,
@@ -247,7 +247,7 @@ function newSession(
 }
 
 function refreshOf(request: FastifyRequest, newId: string, now: number): RefreshSessionInput {
-  const { id, presentedIdHash, authenticatedAt, passkeyId } = sessionOf(request)
+  const { id, presentedIdHash, authenticatedAt, passkeyId, byCompany } = sessionOf(request)
   return {
     sessionId: id,
     principalId: callerOf(request).id,
@@ -255,6 +255,7 @@ function refreshOf(request: FastifyRequest, newId: string, now: number): Refresh
     newIdHash: sha256(newId),
     authenticatedAt,
     passkeyId,
+    byCompany,
     nowMilliseconds: now,
     isUse: !isBackground(request),
     retireAt: now + retiredIdGraceMilliseconds,

@@ -7,6 +7,7 @@ import { ending, list } from '../../http/resource.ts'
 import { callerOf, header, type Routes, route } from '../../http/route.ts'
 import { newSecret, sha256 } from '../../ids.ts'
 import { Problem } from '../../problems/problems.ts'
+import { hasCompanyAccount } from '../accounts/store.ts'
 import { findUserById, type UserCredentials } from '../accounts/users/store.ts'
 import type { KeptSignIn } from '../credentials/credentials.ts'
 import { hashNewPassword } from '../credentials/passwords/judge.ts'
@@ -46,7 +47,9 @@ export const ownRoutes: Routes<AuthParts> = {
     handler: async ({ db }, request) => {
       const { id, userName, roles, timeZone } = callerOf(request)
       const { email = '', passwordHash = null } = (await findUserById(db.read, id)) ?? {}
-      return { id, userName, email, roles: [...roles], timeZone, hasPassword: passwordHash !== null }
+      const hasPassword = passwordHash !== null
+      const linked = await hasCompanyAccount(db.read, id)
+      return { id, userName, email, roles: [...roles], timeZone, hasPassword, hasCompanyAccount: linked }
     },
   }),
   listSignIns: list('/v1/auth/sessions', {
@@ -221,6 +224,7 @@ function keptSignIn(
     newIdHash: newId && sha256(newId),
     authenticatedAt: confirmedAt ?? signIn.authenticatedAt,
     passkeyId: confirmedAt === undefined ? (session?.passkeyId ?? null) : null,
+    byCompany: confirmedAt === undefined && session?.byCompany === true,
   }
   return { signIn: kept, cookie: newId === null ? undefined : setCookie(sessionCookieName, newId) }
 }

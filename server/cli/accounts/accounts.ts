@@ -235,7 +235,13 @@ async function listPasskeys(invocation: Invocation): Promise<Outcome> {
 function removePasskey(_: Invocation, [id, ...more]: string[]) {
   if (id === undefined || more.length > 0) throw new UsageError('name one passkey by its id (user passkeys)')
   return async (db: AppDatabase, user: NamedAccount<'user'>): Promise<Outcome> => {
-    await db.write('removePasskey', { principalId: user.id, id, rpId: null, stamp: commandStamp() })
+    await db.write('removePasskey', {
+      principalId: user.id,
+      id,
+      rpId: null,
+      issuer: null,
+      stamp: commandStamp(),
+    })
     const text = `The passkey of ${user.name} is removed. The sign-ins that it began have ended.`
     return { value: { userName: user.name, id }, text }
   }

@@ -1,6 +1,6 @@
 import { sql } from '#kysely'
 import { type Schema, type Trx, tallySpans } from '../tables.ts'
-import { ruleColumns, statusInWords, tablesOfBoth } from '../tables-of-both.ts'
+import { companyTables, ruleColumns, statusInWords, tablesOfBoth } from '../tables-of-both.ts'
 
 /** PostgreSQL's schema. Add a later migration here and, under the same name, to sqlite/schema.ts. */
 export const schema: Schema = {
@@ -18,6 +18,7 @@ export const schema: Schema = {
         await indexTrigrams(trx)
       },
     },
+    '0002-company-account': companyTables({ text: 'text collate "C"', instant: 'bigint', end: '' }),
   },
 }
 

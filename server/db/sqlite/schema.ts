@@ -1,6 +1,6 @@
 import { sql } from '#kysely'
 import { type Schema, tallySpanRows } from '../tables.ts'
-import { ruleColumns, statusInWords, tablesOfBoth } from '../tables-of-both.ts'
+import { companyTables, ruleColumns, statusInWords, tablesOfBoth } from '../tables-of-both.ts'
 
 /** SQLite's schema. Add a later migration here and, under the same name, to postgres/schema.ts. */
 export const schema: Schema = {
@@ -15,6 +15,7 @@ export const schema: Schema = {
         for (const statement of initial) await sql.raw(statement).execute(trx)
       },
     },
+    '0002-company-account': companyTables({ text: 'text', instant: 'integer', end: ' strict' }),
   },
 }
 

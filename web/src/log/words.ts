@@ -125,6 +125,12 @@ export const kindsBySubject: Record<string, Record<string, KindWords>> = {
     },
     'passkey-removed': { label: 'Passkey removed', verb: 'removed a passkey of', ...ofUser },
     'password-removed': { label: 'Password removed', verb: 'removed the password of', ...ofUser },
+    'company-linked': { label: 'Company account linked', verb: 'linked a company account to', ...ofUser },
+    'company-unlinked': {
+      label: 'Company account unlinked',
+      verb: 'unlinked the company account of',
+      ...ofUser,
+    },
     'absence-ended': { label: 'Absence ended', verb: 'ended the absence of', ...ofUser },
   },
   Roles: {

@@ -242,6 +242,12 @@ export async function hasAdministrator(db: Db): Promise<boolean> {
             .select('passkeys.id')
             .whereRef('passkeys.principal_id', '=', 'principals.id'),
         ),
+        eb.exists(
+          eb
+            .selectFrom('company_accounts')
+            .select('company_accounts.principal_id')
+            .whereRef('company_accounts.principal_id', '=', 'principals.id'),
+        ),
       ]),
     )
     .limit(1)

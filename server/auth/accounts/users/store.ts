@@ -85,6 +85,8 @@ export interface UserAccount extends ListedAccount {
   timeZone: string | null
   /** False until the user has set a password by a link, and again once a passkey took its place. */
   hasPassword: boolean
+  /** Whether the user can sign in with a company account. */
+  hasCompanyAccount: boolean
 }
 
 /** A page of users. */
@@ -100,7 +102,21 @@ async function usersOf(db: Db, ids: readonly number[]): Promise<UserAccount[]> {
     .select((eb) => eb.case().when('password_hash', 'is', null).then(0).else(1).end().as('hasPassword'))
     .execute()
   const users = await withRoles(db, rows)
-  return users.map((user) => ({ ...user, hasPassword: user.hasPassword === 1 }))
+  const linked = await findLinked(db, ids)
+  return users.map((user) => ({
+    ...user,
+    hasPassword: user.hasPassword === 1,
+    hasCompanyAccount: linked.has(user.id),
+  }))
+}
+
+async function findLinked(db: Db, ids: readonly number[]): Promise<Set<number>> {
+  const rows = await db
+    .selectFrom('company_accounts')
+    .select('principal_id as id')
+    .where('principal_id', 'in', [0, ...ids])
+    .execute()
+  return new Set(rows.map(({ id }) => id))
 }
 
 export async function findUser(db: Db, id: number): Promise<UserAccount | undefined> {
@@ -221,7 +237,13 @@ export async function forgetUser(
  * stays, without the name.
  */
 export async function deleteTraces(trx: Trx, id: number, email: string): Promise<void> {
-  const tables = ['sessions', 'refresh_families', 'mail_settings', 'idempotency_keys'] as const
+  const tables = [
+    'company_accounts',
+    'sessions',
+    'refresh_families',
+    'mail_settings',
+    'idempotency_keys',
+  ] as const
   for (const table of tables) await trx.deleteFrom(table).where('principal_id', '=', id).execute()
   await trx.deleteFrom('views').where('owner_id', '=', id).execute()
   await trx

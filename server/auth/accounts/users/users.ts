@@ -18,6 +18,7 @@ import { lockAdministration } from '../roles/administrators.ts'
 import {
   type AccountReference,
   clearDemoMark,
+  deleteCompanyAccount,
   revokeCredentials,
   voidLinks,
   voidMailedLinks,
@@ -145,18 +146,19 @@ export async function givePassword(
 }
 
 /**
- * The same by someone other than the user. It also deletes the passkeys, because a stolen one must not
- * survive. Returns their ids for the event.
+ * The same by someone other than the user. It also deletes the passkeys and unlinks the company account,
+ * because one that a thief added must not survive. Returns what went, for the event.
  */
 export async function resetPassword(
   trx: Trx,
   principalId: number,
   password: Password,
   stamp: Stamp,
-): Promise<{ passkeys?: string[] }> {
+): Promise<{ passkeys?: string[]; unlinked?: true }> {
   await givePassword(trx, principalId, password, stamp)
   const passkeys = await deletePasskeys(trx, principalId)
-  return passkeys.length > 0 ? { passkeys } : {}
+  const isUnlinked = await deleteCompanyAccount(trx, principalId)
+  return { ...(passkeys.length > 0 && { passkeys }), ...(isUnlinked && { unlinked: true }) }
 }
 
 /** Ends every credential of the user, who can sign in again. */

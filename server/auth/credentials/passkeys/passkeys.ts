@@ -18,6 +18,7 @@ import {
   voidMailedLinks,
 } from '../../accounts/store.ts'
 import { deletePasskeys } from '../../accounts/users/store.ts'
+import { isLinked } from '../company/store.ts'
 import type { NewPasskey } from './ceremonies.ts'
 import {
   basisOf,
@@ -90,6 +91,8 @@ export interface RemovePasskeyInput {
   id: string
   /** Where the service is reached; null at a command line, which may not know it. */
   rpId: string | null
+  /** The provider of company accounts by which people can sign in; null without one. */
+  issuer: string | null
   stamp: Stamp
 }
 
@@ -101,7 +104,7 @@ export interface RemovePasskeyInput {
  */
 export async function removePasskey(
   trx: Trx,
-  { principalId, id, rpId, stamp }: RemovePasskeyInput,
+  { principalId, id, rpId, issuer, stamp }: RemovePasskeyInput,
 ): Promise<{ ended: string[] }> {
   const isOwn = stamp.byId === principalId
   if (!isOwn) await lockAdministration(trx, stamp)
@@ -109,7 +112,7 @@ export async function removePasskey(
   if (isOwn) await requireStanding(trx, stamp)
   const account = await requireAccount(trx, { kind: 'user', id: principalId })
   if ((await deletePasskeys(trx, principalId, id)).length === 0) throw new Problem('passkey-not-found')
-  await requireCredential(trx, principalId, rpId)
+  await requireCredential(trx, principalId, { rpId, issuer })
   const ended = await endSignInsBy(trx, principalId, id)
   await endRequests(trx, [principalId])
   await updateCredentialsDate(trx, [principalId], stamp.nowMilliseconds)
@@ -119,10 +122,17 @@ export async function removePasskey(
 
 /**
  * Throws `last-credential` if the user could not sign in any more: a passkey of another host name, from
- * before a move, is of no use.
+ * before a move, is of no use, and neither is an account of another provider.
  */
-export async function requireCredential(trx: Trx, principalId: number, rpId: string | null): Promise<void> {
-  const canSignIn = (await hasPassword(trx, principalId)) || (await hasPasskey(trx, principalId, rpId))
+export async function requireCredential(
+  trx: Trx,
+  principalId: number,
+  { rpId, issuer }: { rpId: string | null; issuer: string | null },
+): Promise<void> {
+  const canSignIn =
+    (await hasPassword(trx, principalId)) ||
+    (await hasPasskey(trx, principalId, rpId)) ||
+    (issuer !== null && (await isLinked(trx, principalId, issuer)))
   if (!canSignIn) throw new Problem('last-credential')
 }
 
@@ -134,6 +144,7 @@ async function restedOnIn(
   basis: Basis,
 ): Promise<Required<Pick<PasskeyData, 'restedOn'>> & Pick<AccountData, 'passwordSetBy'>> {
   if ('passkey' in basis) return { restedOn: basis }
+  if ('company' in basis) return { restedOn: { ...basis, password: 'none' } }
   const { origin } = basis
   if (typeof origin === 'string') return { restedOn: { password: origin } }
   const { setBy } = origin

@@ -1,3 +1,4 @@
+import { sql } from '#kysely'
 import { type Challenge, countTouch, type Touch, takeChallenge } from '../../../caller/touch.ts'
 import { clockDifferenceMilliseconds } from '../../../clock.ts'
 import { prepared, unseen } from '../../../db/prepared.ts'
@@ -128,17 +129,28 @@ export async function basisOf(
   trx: Trx,
   principalId: number,
   { id, idHash }: PresentedSignIn,
-): Promise<{ passkey: string } | { origin: PasswordOrigin } | undefined> {
+): Promise<{ passkey: string } | { company: string } | { origin: PasswordOrigin } | undefined> {
   const given =
     idHash === null
-      ? trx.selectFrom('refresh_families').select('passkey_id as passkey').where('id', '=', id)
+      ? trx
+          .selectFrom('refresh_families')
+          .select(['passkey_id as passkey', sql.lit(0).as('byCompany')])
+          .where('id', '=', id)
       : trx
           .selectFrom('session_ids')
-          .select('passkey_id as passkey')
+          .select(['passkey_id as passkey', 'by_company as byCompany'])
           .where('id_hash', '=', idHash)
           .where('authenticated_at', '>', 0)
   const found = await given.executeTakeFirst()
-  if (found === undefined || found.passkey !== null) return found as { passkey: string } | undefined
+  if (found === undefined) return undefined
+  if (found.byCompany === 1) {
+    return trx
+      .selectFrom('company_accounts')
+      .select('issuer as company')
+      .where('principal_id', '=', principalId)
+      .executeTakeFirst()
+  }
+  if (found.passkey !== null) return { passkey: found.passkey }
   const user = await trx
     .selectFrom('users')
     .select(['password_origin as origin', 'password_set_by as setBy'])

@@ -7,6 +7,9 @@ import type { Config } from '../../../config.ts'
 export const sessionCookieName = '__Host-Http-session'
 export const antiforgeryCookieName = '__Host-Http-csrf'
 
+/** A way to the provider of company accounts and back. The redirect from there carries no Strict cookie. */
+export const attemptCookieName = '__Host-Http-company'
+
 /** How long an id still works after a refresh has replaced it, so that parallel tabs do not fail. */
 export const retiredIdGraceMilliseconds = 30_000
 /** The last use of a session is written at most this often. */
@@ -31,6 +34,16 @@ export function clearCookie(name: string): string {
 
 export function setReadableCookie(token: string): string {
   return `${readableCookieName}=${token}; ${readable}`
+}
+
+const attemptAttributes = 'Path=/; Secure; HttpOnly; SameSite=Lax'
+
+export function setAttempt(sealed: string, lifetimeSeconds: number): string {
+  return `${attemptCookieName}=${sealed}; Max-Age=${lifetimeSeconds}; ${attemptAttributes}`
+}
+
+export function clearAttempt(): string {
+  return `${attemptCookieName}=; Max-Age=0; ${attemptAttributes}`
 }
 
 /** Clears the cookies of a session that has ended. */

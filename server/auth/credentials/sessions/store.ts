@@ -28,8 +28,9 @@ export interface StoredSession extends StandingSession {
   antiforgeryBinding: string
   /** When the password or a passkey was last given; each id has its own record of that. */
   authenticatedAt: number
-  /** The passkey that was given then; null for the password. */
+  /** The passkey that was given then; null for the password and a company account. */
   passkeyId: string | null
+  byCompany: boolean
   /** When the presented id stops working; null until a refresh replaces it. */
   retiredAt: number | null
 }
@@ -37,7 +38,7 @@ export interface StoredSession extends StandingSession {
 /** Also undefined if the account is disabled or has ended its sessions. */
 export async function findSession(db: Db, idHash: string): Promise<StoredSession | undefined> {
   const row = (await selectSession(db, { idHash })).rows[0]
-  return row && { ...row, roles: JSON.parse(row.roles) }
+  return row && { ...row, roles: JSON.parse(row.roles), byCompany: row.byCompany === 1 }
 }
 
 const selectSession = prepared((db, { idHash }: { idHash: string }) =>
@@ -59,6 +60,7 @@ const selectSession = prepared((db, { idHash }: { idHash: string }) =>
       'session_ids.authenticated_at as authenticatedAt',
       'session_ids.passkey_id as passkeyId',
       'session_ids.retired_at as retiredAt',
+      'session_ids.by_company as byCompany',
     ])
     .where('session_ids.id_hash', '=', unseen(idHash))
     .whereRef('sessions.credentials_epoch', '=', 'principals.credentials_epoch')
@@ -100,9 +102,14 @@ function isRetired(retiredAt: number | null, now: number): boolean {
   return retiredAt <= now || retiredAt > now + retiredIdGraceMilliseconds + clockDifferenceMilliseconds
 }
 
-export interface CreateSessionInput extends CheckedCredentials, Lifetime {
+export interface CreateSessionInput extends CheckedCredentials, NewSession {
   /** Null if the password was checked. */
   touch: Touch | null
+}
+
+/** A session that a sign-in begins. */
+export interface NewSession extends Lifetime {
+  principalId: number
   sessionId: string
   idHash: string
   /** Binding of the antiforgery cookie of the request, if it had one. */
@@ -127,16 +134,24 @@ export async function createSession(
 ): Promise<{ roles: string[]; binding: string }> {
   const credentialsEpoch = await confirmCredentials(trx, input)
   const passkeyId = await takeTouch(trx, input)
+  const authenticatedAt = input.nowMilliseconds
+  return insertNewSession(trx, { ...input, credentialsEpoch, passkeyId, authenticatedAt })
+}
+
+/** The part that all ways to sign in share. The caller holds the lock of the account. */
+export async function insertNewSession(
+  trx: Trx,
+  input: NewSession & Authenticated & { credentialsEpoch: number },
+): Promise<{ roles: string[]; binding: string }> {
   const bindings = await bindingsFor(trx, input)
   if (input.replacedIdHash !== null) await endSessionOf(trx, input.replacedIdHash)
   const roles = await rolesOf(trx, input.principalId)
-  const session = { ...input, credentialsEpoch, passkeyId, rolesJson: JSON.stringify(roles) }
+  const session = { ...input, rolesJson: JSON.stringify(roles) }
   let binding = input.freshBinding
   for (binding of bindings) {
     if ((await insertSession(trx, { ...session, binding })).numAffectedRows === 1n) break
   }
-  const { sessionId, idHash, nowMilliseconds: authenticatedAt } = input
-  await insertSessionId(trx, { sessionId, idHash, number: 1, authenticatedAt, passkeyId })
+  await insertSessionId(trx, { ...input, number: 1 })
   await endSurplusSessions(trx, input)
   return { roles, binding }
 }
@@ -145,7 +160,7 @@ export async function createSession(
  * The bindings that a new session may take, best first: that of the usable session that it replaces, of the
  * antiforgery cookie, of the expired session, a new one. A session that its account has ended leaves none.
  */
-async function bindingsFor(trx: Trx, input: CreateSessionInput): Promise<string[]> {
+async function bindingsFor(trx: Trx, input: NewSession): Promise<string[]> {
   const { replacedIdHash, offeredBinding, freshBinding, nowMilliseconds } = input
   const replaced = replacedIdHash === null ? undefined : await findSession(trx, replacedIdHash)
   const offered = [offeredBinding ?? []].flat()
@@ -156,7 +171,7 @@ async function bindingsFor(trx: Trx, input: CreateSessionInput): Promise<string[
     : [...offered, antiforgeryBinding, freshBinding]
 }
 
-interface NewSession extends CreateSessionInput {
+interface InsertedSession extends NewSession {
   credentialsEpoch: number
   passkeyId: string | null
   rolesJson: string
@@ -164,7 +179,7 @@ interface NewSession extends CreateSessionInput {
 }
 
 /** Inserts nothing if another session has the binding. */
-const insertSession = prepared((trx, session: NewSession) =>
+const insertSession = prepared((trx, session: InsertedSession) =>
   trx
     .insertInto('sessions')
     .values({
@@ -202,10 +217,12 @@ const endSurplusSessions = prepared((trx, user: { principalId: number }) =>
     ),
 )
 
-interface Authenticated {
+export interface Authenticated {
   authenticatedAt: number
-  /** The passkey that was given then; null for the password. */
+  /** The passkey that was given then; null for the password and a company account. */
   passkeyId: string | null
+  /** Whether the company account was shown then. */
+  byCompany?: boolean
 }
 
 interface NewSessionId extends Authenticated {
@@ -214,13 +231,16 @@ interface NewSessionId extends Authenticated {
   number: number
 }
 
-/** Not recent if the passkey was removed after the request was checked. */
+/** Not recent if the passkey was removed, or the account unlinked, after the request was checked. */
 async function insertSessionId(trx: Trx, id: NewSessionId): Promise<void> {
-  const isHeld = id.passkeyId === null || (await findPasskey(trx, id.passkeyId)) !== undefined
-  await insertId(trx, { ...id, authenticatedAt: isHeld ? id.authenticatedAt : 0 })
+  const isHeld = id.byCompany
+    ? await hasCompanyAccount(trx, id.sessionId)
+    : id.passkeyId === null || (await findPasskey(trx, id.passkeyId)) !== undefined
+  const authenticatedAt = isHeld ? id.authenticatedAt : 0
+  await insertId(trx, { ...id, authenticatedAt, isByCompany: id.byCompany ? 1 : 0 })
 }
 
-const insertId = prepared((trx, id: NewSessionId) =>
+const insertId = prepared((trx, id: NewSessionId & { isByCompany: number }) =>
   trx.insertInto('session_ids').values({
     id_hash: id.idHash,
     session_id: id.sessionId,
@@ -228,8 +248,19 @@ const insertId = prepared((trx, id: NewSessionId) =>
     authenticated_at: id.authenticatedAt,
     passkey_id: id.passkeyId,
     retired_at: null,
+    by_company: id.isByCompany,
   }),
 )
+
+async function hasCompanyAccount(trx: Trx, sessionId: string): Promise<boolean> {
+  const linked = await trx
+    .selectFrom('company_accounts')
+    .innerJoin('sessions', 'sessions.principal_id', 'company_accounts.principal_id')
+    .select('sessions.id')
+    .where('sessions.id', '=', sessionId)
+    .executeTakeFirst()
+  return linked !== undefined
+}
 
 /** Ends every id of the session, and gives it a new one. */
 export async function replaceIds(
@@ -246,11 +277,12 @@ export async function replaceIds(
   await insertSessionId(trx, { ...id, sessionId, number })
 }
 
-/** As stored with the presented id, or new if the password or a passkey was just given again. */
+/** As stored with the presented id, or new if a credential was just given again. */
 export interface RefreshSessionInput extends Authenticated {
   sessionId: string
   principalId: number
-  presentedIdHash: string
+  /** Null if any id will do: a confirmation elsewhere may take minutes. */
+  presentedIdHash: string | null
   newIdHash: string
   nowMilliseconds: number
   /** Whether the request counts as use of the session. */
@@ -282,9 +314,8 @@ export async function refreshSession(trx: Trx, input: RefreshSessionInput): Prom
     .executeTakeFirst()
   if (session === undefined || !(await retireId(trx, input))) throw new Problem('authentication-required')
   await makeRoomForId(trx, input)
-  const { newIdHash: idHash, authenticatedAt, passkeyId } = input
   const { issued_ids: number, ...ends } = session
-  await insertSessionId(trx, { sessionId, idHash, number, authenticatedAt, passkeyId })
+  await insertSessionId(trx, { ...input, idHash: input.newIdHash, number })
   const { email } = await trx
     .selectFrom('users')
     .select('email')
@@ -299,7 +330,7 @@ export async function refreshSession(trx: Trx, input: RefreshSessionInput): Prom
  */
 export async function confirmSession(
   trx: Trx,
-  input: Omit<RefreshSessionInput, 'passkeyId'> & CheckedCredentials & { touch: Touch | null },
+  input: Omit<RefreshSessionInput, 'passkeyId' | 'byCompany'> & CheckedCredentials & { touch: Touch | null },
 ): Promise<RefreshedSession> {
   await confirmCredentials(trx, input)
   return refreshSession(trx, { ...input, passkeyId: await takeTouch(trx, input) })
@@ -307,6 +338,7 @@ export async function confirmSession(
 
 /** False if the presented id no longer works. */
 async function retireId(trx: Trx, input: RefreshSessionInput): Promise<boolean> {
+  if (input.presentedIdHash === null) return true
   const { numUpdatedRows } = await trx
     .updateTable('session_ids')
     .set((eb) => ({ retired_at: eb.fn.coalesce('retired_at', eb.val(input.retireAt)) }))

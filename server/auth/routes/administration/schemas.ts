@@ -59,7 +59,8 @@ export const UserAccount = answerOf('UserAccount', 'A user as administrators see
   ),
   roles,
   enabled: flag('Whether the user can sign in.', true),
-  hasPassword: flag('False until the user has set a password by a link; signing in needs one.', true),
+  hasPassword: flag('False until the user has set a password by a link.', true),
+  hasCompanyAccount: flag('Whether the user can sign in with a company account.', false),
   createdAtUtc,
 })
 

@@ -6,7 +6,7 @@ import { Problem } from '../../../problems/problems.ts'
 import { linkAddress } from '../../accounts/users/links.ts'
 import { findUser, type UserAccount as StoredUser } from '../../accounts/users/store.ts'
 import type { AuthParts } from '../../login.ts'
-import { idParameter, managing, presentedSignIn, requireId } from './requests.ts'
+import { claimRolesOf, idParameter, managing, presentedSignIn, requireId } from './requests.ts'
 import {
   AddUserCommand,
   AddUserResponse,
@@ -60,13 +60,15 @@ export const userRoutes: Routes<AuthParts> = {
     problems: [
       ...(['user-not-found', 'account-erased', 'name-taken', 'email-taken', 'unknown-role'] as const),
       'last-administrator',
+      'role-follows-claim',
     ],
     parameters: idParameter,
     body: ChangeUserCommand,
     canStrand: true,
-    change: ({ change }, { name: fullName, ...others }, how, request) => {
+    change: ({ change, config }, { name: fullName, ...others }, how, request) => {
       const changes = { ...others, fullName }
-      return change('changeUser', { id: requireId(request, 'user-not-found'), changes, ...how })
+      const claimRoles = claimRolesOf(config)
+      return change('changeUser', { id: requireId(request, 'user-not-found'), changes, claimRoles, ...how })
     },
   }),
   makeLink: route('POST /v1/users/:id/links', {

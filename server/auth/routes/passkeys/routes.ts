@@ -133,8 +133,9 @@ export const passkeyRoutes: Routes<AuthParts> = {
       const { id: principalId, session } = callerOf(request)
       const id = requirePasskeyId(request, 'id')
       const rpId = rpIdOf(parts)
+      const issuer = parts.config.oidcIssuer ?? null
       const stamp = readStamp(request, parts)
-      const { ended } = await parts.change('removePasskey', { principalId, id, rpId, stamp })
+      const { ended } = await parts.change('removePasskey', { principalId, id, rpId, issuer, stamp })
       if (session && ended.includes(session.id)) clearSession(reply)
       await tellStranded(parts, request, reply)
       return reply.code(204).send(undefined)
@@ -183,7 +184,8 @@ export const userPasskeyRoutes: Routes<AuthParts> = {
     end: async (parts, request, stamp) => {
       const principalId = requireId(request, 'user-not-found')
       const id = requirePasskeyId(request, 'passkey')
-      await parts.change('removePasskey', { principalId, id, rpId: rpIdOf(parts), stamp })
+      const issuer = parts.config.oidcIssuer ?? null
+      await parts.change('removePasskey', { principalId, id, rpId: rpIdOf(parts), issuer, stamp })
     },
   }),
 }
@@ -198,7 +200,7 @@ function requirePasskeyId(request: FastifyRequest, name: string): string {
 }
 
 /** The host name of the service; at an IP address none, which no passkey has. */
-const rpIdOf = ({ publicUrl }: AuthParts) => relyingPartyOf(publicUrl())?.id ?? ''
+export const rpIdOf = ({ publicUrl }: AuthParts) => relyingPartyOf(publicUrl())?.id ?? ''
 
 function answererOf(request: FastifyRequest): Answerer {
   return { principalId: callerOf(request).id, signInId: presentedSignIn(request).id }

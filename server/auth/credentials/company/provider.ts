@@ -1,0 +1,313 @@
+import {
+  createRemoteJWKSet,
+  type JWTPayload,
+  errors as joseErrors,
+  customFetch as joseFetch,
+  jwtVerify,
+} from 'jose'
+import type { Configuration, ServerMetadata } from 'openid-client'
+import type { Challenge } from '../../../caller/touch.ts'
+import { type Clock, clockDifferenceMilliseconds, systemClock } from '../../../clock.ts'
+import { exchange } from '../../../exchange.ts'
+import { sha256 } from '../../../ids.ts'
+import { type Resolve, whyUnreachable } from '../../../names.ts'
+import { type CompanySettings, isLoopbackHost } from '../../../setting.ts'
+import type { Attempt, CompanyPurpose } from './attempt.ts'
+import { type Claims, type CompanyIdentity, identityOf, missingClaims } from './claims.ts'
+import { CompanyFailure } from './failure.ts'
+
+/** Signatures with a key that the provider publishes. HMACs and `none` are not among them. */
+const algorithms = [
+  'RS256',
+  'PS256',
+  'ES256',
+  'EdDSA',
+  'Ed25519',
+  'RS384',
+  'RS512',
+  'PS384',
+  'PS512',
+  'ES384',
+  'ES512',
+]
+
+const answerLimitMilliseconds = 5_000
+const answerLimitBytes = 512 * 1024
+/** A provider changes its addresses rarely. */
+const metadataLifetimeMilliseconds = 3_600_000
+/** An unknown key is looked for at most this often: anybody can send a logout token that names one. */
+const keysCooldownMilliseconds = 1_000
+const clockDifferenceSeconds = clockDifferenceMilliseconds / 1000
+
+const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
+const logoutTokenLifetimeSeconds = 300
+
+/** The parts of an attempt that are made with the way to the provider. */
+export type Begun = Pick<Attempt, 'state' | 'nonce' | 'verifier'> & { url: string }
+
+/** What a provider says about sessions that have ended there. */
+export interface CompanyLogout {
+  issuer: string
+  subject: string | null
+  sid: string | null
+  /** Makes the token work once. */
+  challenge: Challenge
+}
+
+interface Parts {
+  settings: CompanySettings
+  resolve: Resolve
+  clock: Clock
+}
+
+interface Provider {
+  metadata: ServerMetadata
+  keys: ReturnType<typeof createRemoteJWKSet>
+  readAt: number
+}
+
+/**
+ * The provider of company accounts (OpenID Connect Core 1.0, by `openid-client`). Nothing of its tokens is
+ * stored, and only a callback, a logout and `oidc check` wait for it. Throws `CompanyFailure`.
+ */
+export class CompanyProvider {
+  readonly #parts: Parts
+  readonly #fetch: (url: string, options: RequestInit) => Promise<Response>
+  #provider: Provider | undefined
+  #reading: Promise<Provider> | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#fetch = (url, options) => boundedFetch(url, options, parts.resolve)
+  }
+
+  /** The address to which a browser is sent. To confirm, the provider must ask for a credential again. */
+  async begin(purpose: CompanyPurpose, redirectUri: string): Promise<Begun> {
+    const client = await import('openid-client')
+    const configuration = await this.#configuration()
+    const [state, nonce, verifier] = [
+      client.randomState(),
+      client.randomNonce(),
+      client.randomPKCECodeVerifier(),
+    ]
+    const parameters = {
+      redirect_uri: redirectUri,
+      scope: 'openid profile email',
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      state,
+      nonce,
+      ...(purpose === 'confirmation' && { max_age: '0', prompt: 'login' }),
+    }
+    const url = client.buildAuthorizationUrl(configuration, parameters).href
+    return { url, state, nonce, verifier }
+  }
+
+  /**
+   * Who came back with this callback. Checks `state`, `iss` (RFC 9207), the code with the verifier, and the ID
+   * token with its signature, `iss`, `aud`, `azp`, `nonce` and times (OpenID Connect Core 1.0 §3.1.3.7).
+   */
+  async finish(callback: URL, { state, nonce, verifier }: Attempt): Promise<CompanyIdentity> {
+    const client = await import('openid-client')
+    const { settings, clock } = this.#parts
+    const configuration = await this.#configuration()
+    try {
+      const tokens = await client.authorizationCodeGrant(configuration, callback, {
+        pkceCodeVerifier: verifier,
+        expectedState: state,
+        expectedNonce: nonce,
+        idTokenExpected: true,
+      })
+      const idToken = await this.#verify(tokens.id_token ?? '')
+      const claims: Claims = { ...idToken }
+      const missing = missingClaims(claims, settings)
+      if (missing.length > 0 && configuration.serverMetadata().userinfo_endpoint) {
+        const subject = String(idToken.sub)
+        const more: Claims = await client.fetchUserInfo(configuration, tokens.access_token, subject)
+        for (const name of missing) claims[name] = more[name]
+      }
+      return identityOf(claims, settings, clock())
+    } catch (error) {
+      throw failureOf(error)
+    }
+  }
+
+  /** Reads a logout token (OpenID Connect Back-Channel Logout 1.0 §2.6). */
+  async readLogout(token: string): Promise<CompanyLogout> {
+    const { settings, clock } = this.#parts
+    const { iat = 0, exp, jti, sub, sid, ...claims } = await this.#verify(token)
+    const events = claims.events as Record<string, unknown> | undefined
+    const isLogout =
+      typeof events === 'object' && typeof events?.[logoutEvent] === 'object' && !('nonce' in claims)
+    const age = clock() / 1000 - iat
+    const names = [jti, sub ?? sid].every((name) => typeof name === 'string' && name !== '')
+    if (!isLogout || !names || age > logoutTokenLifetimeSeconds + clockDifferenceSeconds) {
+      throw new CompanyFailure('logout-token-invalid', 'it is no logout token, or an old one')
+    }
+    const ends = Math.max(exp ?? 0, iat + logoutTokenLifetimeSeconds) * 1000 + clockDifferenceMilliseconds
+    return {
+      issuer: settings.issuer,
+      subject: sub ?? null,
+      sid: typeof sid === 'string' ? sid : null,
+      challenge: { nonce: sha256(`logout ${settings.issuer} ${jti}`), expiresAt: ends },
+    }
+  }
+
+  /** The metadata and the number of keys, for `oidc check`. */
+  async look(): Promise<{ metadata: ServerMetadata; keys: number }> {
+    const { metadata } = await this.#read()
+    const response = await this.#fetch(String(metadata.jwks_uri), {}).catch((error) => {
+      throw failureOf(error)
+    })
+    const { keys } = (await response.json()) as { keys: unknown[] }
+    return { metadata, keys: keys.length }
+  }
+
+  async #verify(token: string): Promise<JWTPayload> {
+    const { settings, clock } = this.#parts
+    const { keys } = await this.#current()
+    const { payload } = await jwtVerify(token, keys, {
+      algorithms,
+      issuer: settings.issuer,
+      audience: settings.clientId,
+      currentDate: new Date(clock()),
+      clockTolerance: clockDifferenceSeconds,
+      requiredClaims: ['iat'],
+    })
+    const { azp, aud, iat = 0 } = payload
+    if (azp !== undefined && azp !== settings.clientId) {
+      throw new CompanyFailure('company-answer-invalid', 'the token is for another client (azp)')
+    }
+    if (Array.isArray(aud) && aud.length > 1 && azp === undefined) {
+      throw new CompanyFailure('company-answer-invalid', 'the token is for several clients (aud)')
+    }
+    if (iat * 1000 > clock() + clockDifferenceMilliseconds) {
+      throw new CompanyFailure('company-answer-invalid', 'the clocks differ: the token is of the future')
+    }
+    return payload
+  }
+
+  /** With the clock of the service, which a test may move. */
+  async #configuration(): Promise<Configuration> {
+    const client = await import('openid-client')
+    const { settings, clock } = this.#parts
+    const { metadata } = await this.#current()
+    const { clientId, clientSecret } = settings
+    const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+    const authentication = methods.includes('client_secret_basic')
+      ? client.ClientSecretBasic(clientSecret)
+      : client.ClientSecretPost(clientSecret)
+    const clientMetadata = {
+      [client.clockSkew]: Math.round((clock() - systemClock()) / 1000),
+      [client.clockTolerance]: clockDifferenceSeconds,
+    }
+    const configuration = new client.Configuration(metadata, clientId, clientMetadata, authentication)
+    if (isPlainHttp(settings.issuer)) client.allowInsecureRequests(configuration)
+    configuration[client.customFetch] = this.#fetch as never
+    return configuration
+  }
+
+  /** What was read in the last hour; older, if the provider does not answer now. */
+  async #current(): Promise<Provider> {
+    const known = this.#provider
+    if (known !== undefined && this.#parts.clock() - known.readAt < metadataLifetimeMilliseconds) return known
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading.catch((failure) => {
+      if (known === undefined) throw failure
+      return known
+    })
+  }
+
+  async #read(): Promise<Provider> {
+    const client = await import('openid-client')
+    const { settings, clock } = this.#parts
+    try {
+      const configuration = await client.discovery(
+        new URL(settings.issuer),
+        settings.clientId,
+        undefined,
+        undefined,
+        {
+          [client.customFetch]: this.#fetch as never,
+          execute: isPlainHttp(settings.issuer) ? [client.allowInsecureRequests] : [],
+        },
+      )
+      const { supportsPKCE: _, ...metadata } = configuration.serverMetadata()
+      if (metadata.issuer !== settings.issuer) {
+        throw new CompanyFailure('company-answer-invalid', `the provider calls itself ${metadata.issuer}`)
+      }
+      const keys = createRemoteJWKSet(new URL(String(metadata.jwks_uri)), {
+        [joseFetch]: this.#fetch as never,
+        cooldownDuration: keysCooldownMilliseconds,
+      })
+      this.#provider = { metadata, keys, readAt: clock() }
+      return this.#provider
+    } catch (error) {
+      throw failureOf(error)
+    }
+  }
+}
+
+const isPlainHttp = (issuer: string) => {
+  const { protocol, hostname } = new URL(issuer)
+  return protocol === 'http:' && isLoopbackHost(hostname)
+}
+
+/** Asks the provider, in bounded time, for an answer of bounded length. Follows no redirect. */
+async function boundedFetch(url: string, options: RequestInit, resolve: Resolve): Promise<Response> {
+  const body = options.body === undefined || options.body === null ? undefined : String(options.body)
+  const answer = await exchange(new URL(url), {
+    method: options.method ?? 'GET',
+    ...(body !== undefined && { body }),
+    headers: Object.fromEntries(new Headers(options.headers)),
+    resolve,
+    signal: AbortSignal.timeout(answerLimitMilliseconds),
+  })
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of answer) {
+    length += chunk.length
+    if (length > answerLimitBytes) {
+      answer.destroy()
+      throw new Error(`it sent more than ${answerLimitBytes} bytes`)
+    }
+    chunks.push(chunk)
+  }
+  const headers = new Headers()
+  for (const name of ['content-type', 'www-authenticate']) {
+    const value = answer.headers[name]
+    if (typeof value === 'string') headers.set(name, value)
+  }
+  const status = answer.statusCode ?? 0
+  const isBare = status === 204 || status === 205 || status === 304
+  return new Response(isBare ? null : Buffer.concat(chunks), { status, headers })
+}
+
+/** Errors of a connection have a code of the system, or are of an ended signal; all others are of an answer. */
+function failureOf(error: unknown): CompanyFailure {
+  if (error instanceof CompanyFailure) return error
+  const causes: (Error & { code?: string; error?: string })[] = []
+  let cause = error
+  for (; cause instanceof Error; cause = cause.cause) causes.push(cause)
+  // What did not answer as it should.
+  const status = cause instanceof Response ? cause.status : 0
+  const denied = causes.find(({ code }) => code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR')
+  if (denied !== undefined) {
+    return new CompanyFailure('company-account-refused', `the provider answered ${denied.error}`, {
+      cause: error,
+    })
+  }
+  const last = causes.at(-1)
+  const isOfConnection = causes.some(
+    ({ code = '', name }) => /^E[A-Z]+$/.test(code) || name === 'TimeoutError' || name === 'AbortError',
+  )
+  const isOverloaded = status >= 500 || last instanceof joseErrors.JWKSTimeout
+  if (isOfConnection || isOverloaded) {
+    const why = last === undefined ? 'it does not answer' : whyUnreachable(last)
+    return new CompanyFailure('company-account-unreachable', why, { cause: error })
+  }
+  const why = causes.map(({ message }) => message).join(': ') || String(error)
+  return new CompanyFailure('company-answer-invalid', why, { cause: error })
+}

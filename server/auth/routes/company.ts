@@ -1,0 +1,420 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { companyStamp, stampOf } from '../../caller/stamp.ts'
+import { answerOf, text } from '../../http/answers.ts'
+import { anyText, bodyOf, Fault, formOf, noContent, queryOf, refined, textField } from '../../http/fields.ts'
+import { readStamp } from '../../http/resource.ts'
+import { callerOf, header, locationHeader, type Routes, route } from '../../http/route.ts'
+import { strandedHeader, tellStranded } from '../../http/stranded.ts'
+import { newOpaqueId, newSecret, sha256 } from '../../ids.ts'
+import type { ProblemCode } from '../../problems/catalogue.ts'
+import { Problem } from '../../problems/problems.ts'
+import { findUserById } from '../accounts/users/store.ts'
+import { presentedAntiforgeryCookie, presentedAttempt, presentedSessionIdHash } from '../authenticate.ts'
+import {
+  type Attempt,
+  attemptLifetimeSeconds,
+  type CompanyPurpose,
+  isPathOfApp,
+} from '../credentials/company/attempt.ts'
+import type { CompanyIdentity } from '../credentials/company/claims.ts'
+import { CompanyFailure } from '../credentials/company/failure.ts'
+import { findLinkOf } from '../credentials/company/store.ts'
+import {
+  announceExpiry,
+  antiforgeryCookieName,
+  clearAttempt,
+  clearCookie,
+  clearSession,
+  retiredIdGraceMilliseconds,
+  sessionCookieName,
+  setAttempt,
+  setCookie,
+} from '../credentials/sessions/cookies.ts'
+import { recentSignInMilliseconds } from '../guard.ts'
+import { type AuthParts, logEvent, logSignIn, userAgentOf } from '../login.ts'
+import { optional } from './administration/fields.ts'
+import { claimRolesOf } from './administration/requests.ts'
+import { requireHolder } from './links.ts'
+import { rpIdOf } from './passkeys/routes.ts'
+import { linkToken } from './schemas.ts'
+import { setSession } from './sessions.ts'
+
+const callbackPath = '/v1/auth/session/company/callback'
+
+const returnTo = optional(
+  refined(
+    anyText,
+    text('Path of the web app to go on to: it begins with one `/`.', '/orders?view=waiting', {
+      maxLength: 2_000,
+    }),
+    (path) =>
+      path.length <= 2_000 && isPathOfApp(path)
+        ? path
+        : new Fault('format', 'must be a path of the web app, such as /orders.'),
+  ),
+)
+const ReturnQuery = queryOf({ returnTo })
+const CompanyAddress = answerOf('CompanyAddress', undefined, {
+  url: text(
+    'Where to send the browser: the provider of the company account.',
+    'https://login.example.com/auth?...',
+  ),
+})
+const UseLinkByCompanyCommand = bodyOf(
+  'UseLinkByCompanyCommand',
+  'Links a company account by a one-time link.',
+  {
+    token: linkToken,
+  },
+)
+const CompanyLogoutForm = formOf('CompanyLogoutForm', 'Says that somebody has signed out at the provider.', {
+  logout_token: textField(
+    1,
+    16_384,
+    'A logout token of OpenID Connect Back-Channel Logout 1.0.',
+    'eyJ0eXAiOi...',
+  ),
+})
+
+const attemptCookie = header(
+  'Set-Cookie',
+  'The attempt, sealed: HttpOnly, Secure, SameSite=Lax, for ten minutes.',
+)
+const gone = { 303: [locationHeader, attemptCookie] }
+
+/** Sign-in by an account of the company (section 24 of the contract). */
+export const companyRoutes: Routes<AuthParts> = {
+  beginCompanySignIn: route('GET /v1/auth/session/company', {
+    summary: 'Sign in by company account',
+    description:
+      'For a browser, which is sent to the provider. If that does not answer, it is sent to the sign-in page.',
+    access: 'public',
+    limit: 'exchange',
+    sameSiteOnly: true,
+    problems: ['company-account-off', 'company-attempt-invalid', 'cross-site-request'],
+    responseHeaders: gone,
+    querystring: ReturnQuery,
+    response: { 303: noContent },
+    handler: async (parts, request, reply) => {
+      requireDocument(request)
+      const antiforgeryCookie = presentedAntiforgeryCookie(request)
+      const attempt = {
+        purpose: 'sign-in',
+        returnTo: request.query.returnTo ?? '/',
+        replacedIdHash: presentedSessionIdHash(request) ?? null,
+        offeredBinding: antiforgeryCookie === undefined ? null : sha256(antiforgeryCookie),
+      } as const
+      try {
+        return reply
+          .code(303)
+          .header('location', await begin(parts, reply, attempt))
+          .send(undefined)
+      } catch (error) {
+        return goBack(request, reply, attempt, error)
+      }
+    },
+  }),
+  finishCompanySignIn: route(`GET ${callbackPath}`, {
+    summary: 'Come back from the provider',
+    description:
+      'For a browser that the provider sends here. It is sent on to the web app, which says why if the attempt failed. Each attempt works once, in the browser that began it.',
+    access: 'public',
+    limit: 'exchange',
+    problems: ['company-account-off', 'company-attempt-invalid'],
+    responseHeaders: gone,
+    response: { 303: noContent },
+    handler: async (parts, request, reply) => {
+      const { provider, attempts } = requireCompany(parts)
+      requireDocument(request)
+      const attempt = attempts.open(presentedAttempt(request) ?? '', parts.clock())
+      reply.header('set-cookie', clearAttempt())
+      try {
+        if (attempt === undefined)
+          throw new CompanyFailure('company-attempt-invalid', 'no attempt, or an old one')
+        const callback = new URL(request.raw.url ?? '', parts.publicUrl())
+        const identity = await provider.finish(
+          new URL(callbackPath + callback.search, parts.publicUrl()),
+          attempt,
+        )
+        await endings[attempt.purpose]({ parts, request, reply }, attempt, identity)
+        return goOn(reply, attempt)
+      } catch (error) {
+        return goBack(request, reply, attempt, error)
+      }
+    },
+  }),
+  beginCompanyLink: route('POST /v1/auth/company', {
+    summary: "Link a company account to the caller's account",
+    description: 'Answers where to send the browser. The account is linked when it comes back.',
+    access: 'session',
+    needsRecentSignIn: true,
+    problems: [
+      'company-account-off',
+      'company-account-unreachable',
+      'company-answer-invalid',
+      'company-account-linked',
+    ],
+    responseHeaders: { 200: [attemptCookie] },
+    querystring: ReturnQuery,
+    response: { 200: CompanyAddress },
+    handler: async (parts, request, reply) => {
+      requireCompany(parts)
+      const linked = await findLinkOf(parts.db.read, callerOf(request).id)
+      if (linked !== undefined) throw new Problem('company-account-linked')
+      return { url: await beginFor(parts, request, reply, 'link', request.query.returnTo ?? '/account') }
+    },
+  }),
+  unlinkCompany: route('DELETE /v1/auth/company', {
+    summary: "Unlink the caller's company account",
+    description: 'Ends the sessions that it began. The last credential of an account stays.',
+    access: 'person',
+    needsRecentSignIn: true,
+    problems: ['company-account-unknown', 'last-credential'],
+    responseHeaders: { 204: [strandedHeader] },
+    response: { 204: noContent },
+    handler: async (parts, request, reply) => {
+      const { id: principalId, session } = callerOf(request)
+      const stamp = readStamp(request, parts)
+      const { ended } = await parts.change('unlinkCompany', { principalId, rpId: rpIdOf(parts), stamp })
+      if (session && ended.includes(session.id)) clearSession(reply)
+      await tellStranded(parts, request, reply)
+      return reply.code(204).send(undefined)
+    },
+  }),
+  beginCompanyConfirmation: route('POST /v1/auth/session/confirm/company', {
+    summary: 'Confirm by company account',
+    description:
+      'Answers where to send the browser. The provider asks for a credential; for five minutes after that, the session may do everything that needs a recent sign-in.',
+    access: 'session',
+    problems: [
+      'company-account-off',
+      'company-account-unreachable',
+      'company-answer-invalid',
+      'company-account-unknown',
+    ],
+    responseHeaders: { 200: [attemptCookie] },
+    querystring: ReturnQuery,
+    response: { 200: CompanyAddress },
+    handler: async (parts, request, reply) => {
+      requireCompany(parts)
+      const linked = await findLinkOf(parts.db.read, callerOf(request).id)
+      if (linked === undefined) throw new Problem('company-account-unknown')
+      return { url: await beginFor(parts, request, reply, 'confirmation', request.query.returnTo ?? '/') }
+    },
+  }),
+  useLinkByCompany: route('POST /v1/auth/links/use/company', {
+    summary: 'Link a company account by a one-time link',
+    description:
+      'Answers where to send the browser. When it comes back, the link is used up, the company account is linked and signs in, and every other credential of the account has ended.',
+    access: 'public',
+    limit: 'exchange',
+    sameSiteOnly: true,
+    problems: [
+      'company-account-off',
+      'company-account-unreachable',
+      'company-answer-invalid',
+      'link-not-found',
+      'cross-site-request',
+    ],
+    responseHeaders: { 200: [attemptCookie] },
+    body: UseLinkByCompanyCommand,
+    response: { 200: CompanyAddress },
+    handler: async (parts, request, reply) => {
+      requireCompany(parts)
+      const tokenHash = sha256(request.body.token)
+      const link = { tokenHash, purpose: 'password', nowMilliseconds: parts.clock() } as const
+      const { principalId } = await requireHolder(parts, request, link)
+      const cookie = presentedAntiforgeryCookie(request)
+      const attempt = {
+        purpose: 'one-time-link',
+        returnTo: '/',
+        link: { principalId, tokenHash },
+        replacedIdHash: presentedSessionIdHash(request) ?? null,
+        offeredBinding: cookie === undefined ? null : sha256(cookie),
+      } as const
+      return { url: await orProblem(() => begin(parts, reply, attempt)) }
+    },
+  }),
+  endCompanySessions: route('POST /v1/auth/session/company/logout', {
+    summary: 'End sessions that have ended at the provider',
+    description:
+      'For the provider (OpenID Connect Back-Channel Logout 1.0). With `sub` it ends every session that the company account began; with `sid` alone, that session.',
+    access: 'public',
+    problems: ['company-account-off', 'logout-token-invalid'],
+    body: CompanyLogoutForm,
+    response: { 200: noContent },
+    handler: async (parts, request, reply) => {
+      const { provider } = requireCompany(parts)
+      const logout = await provider.readLogout(request.body.logout_token).catch((cause) => {
+        logEvent(request, 'company-logout-refused', { why: String(cause) })
+        throw new Problem('logout-token-invalid', { cause })
+      })
+      const done = await parts.change('logoutByCompany', logout)
+      if ('refused' in done) throw new Problem(done.refused)
+      logEvent(request, 'company-logout', { ended: done.ended })
+      return reply.code(200).send(undefined)
+    },
+  }),
+}
+
+function requireCompany({ company }: AuthParts): NonNullable<AuthParts['company']> {
+  if (company === undefined) throw new Problem('company-account-off')
+  return company
+}
+
+/** A frame of another page, or a script, may neither begin nor end an attempt. */
+function requireDocument({ headers }: FastifyRequest): void {
+  const destination = headers['sec-fetch-dest']
+  if (destination !== undefined && destination !== 'document') throw new Problem('company-attempt-invalid')
+}
+
+type Wanted = Pick<Attempt, 'purpose' | 'returnTo'> & Partial<Attempt>
+
+/** Seals the attempt into the cookie, and returns the address of the provider. */
+async function begin(parts: AuthParts, reply: FastifyReply, wanted: Wanted): Promise<string> {
+  const { provider, attempts } = requireCompany(parts)
+  const { url, ...secrets } = await provider.begin(wanted.purpose, parts.publicUrl() + callbackPath)
+  const none = { replacedIdHash: null, offeredBinding: null, asker: null, link: null }
+  const attempt = { ...none, ...wanted, ...secrets, startedAt: parts.clock() }
+  reply.header('set-cookie', setAttempt(attempts.seal(attempt), attemptLifetimeSeconds))
+  return url
+}
+
+function beginFor(
+  parts: AuthParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  purpose: CompanyPurpose,
+  returnTo: string,
+): Promise<string> {
+  const { id: principalId, session } = callerOf(request)
+  if (session === null) throw new Problem('authentication-required')
+  const asker = { principalId, sessionId: session.id }
+  return orProblem(() => begin(parts, reply, { purpose, returnTo, asker }))
+}
+
+/** For requests of scripts, which get a problem. */
+async function orProblem(work: () => Promise<string>): Promise<string> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof CompanyFailure ? new Problem(error.code, { cause: error }) : error
+  }
+}
+
+interface Exchanged {
+  parts: AuthParts
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+type End = (exchanged: Exchanged, attempt: Attempt, identity: CompanyIdentity) => Promise<void>
+
+/** What each purpose does with the company account that came back. */
+const endings: Record<CompanyPurpose, End> = {
+  'sign-in': enter,
+  'one-time-link': enter,
+  async link({ parts, request }, attempt, identity) {
+    const asked = await askedIn(parts, attempt, identity)
+    const recentSince = asked.stamp.nowMilliseconds - recentSignInMilliseconds
+    const linked = await parts.change('linkCompany', { ...asked, recentSince })
+    if ('refused' in linked) throw new Problem(linked.refused)
+    logEvent(request, 'company-linked', { principalId: asked.asker.principalId })
+  },
+  async confirmation({ parts, request, reply }, attempt, identity) {
+    const asked = await askedIn(parts, attempt, identity)
+    const { nowMilliseconds: now } = asked.stamp
+    if (identity.authenticatedAt <= now - recentSignInMilliseconds)
+      throw new Problem('company-sign-in-not-recent')
+    const sessionId = newSecret()
+    const retireAt = now + retiredIdGraceMilliseconds
+    const confirmed = await parts.db.write('confirmByCompany', {
+      ...asked,
+      newIdHash: sha256(sessionId),
+      retireAt,
+    })
+    if ('refused' in confirmed) throw new Problem(confirmed.refused)
+    logSignIn(request, asked.asker.principalId, 'confirmation')
+    announceExpiry(reply, confirmed, parts.config)
+    reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
+  },
+}
+
+async function enter({ parts, request, reply }: Exchanged, attempt: Attempt, identity: CompanyIdentity) {
+  const { config } = parts
+  const now = parts.clock()
+  const sessionId = newSecret()
+  const session = {
+    sessionId: newOpaqueId(),
+    idHash: sha256(sessionId),
+    offeredBinding: attempt.offeredBinding,
+    freshBinding: newSecret(),
+    replacedIdHash: attempt.replacedIdHash,
+    nowMilliseconds: now,
+    absoluteExpiresAt: now + config.sessionAbsoluteTtlSeconds * 1000,
+    sessionIdleTtlSeconds: config.sessionIdleTtlSeconds,
+    userAgent: userAgentOf(request),
+  }
+  const entered = await parts.change('enterByCompany', {
+    attempt: onceOf(attempt),
+    identity,
+    claimRoles: claimRolesOf(config),
+    createsAccounts: config.oidcNewAccounts === 'create',
+    link: attempt.link,
+    session,
+    stamp: companyStamp(now, identity.issuer),
+  })
+  if ('refused' in entered) throw new Problem(entered.refused)
+  const { principalId, keptRoles: roles } = entered
+  logSignIn(request, principalId, 'company')
+  if (roles.length > 0) logEvent(request, 'last-administrator-kept', { principalId, roles })
+  announceExpiry(reply, { ...session, lastSeenAt: now }, config)
+  setSession(reply, parts, sessionId, entered.binding)
+  if (attempt.offeredBinding !== null) reply.header('set-cookie', clearCookie(antiforgeryCookieName))
+}
+
+async function askedIn(parts: AuthParts, attempt: Attempt, identity: CompanyIdentity) {
+  const { asker } = attempt
+  if (asker === null) throw new Problem('company-attempt-invalid')
+  const { read } = parts.db
+  const user = await findUserById(read, asker.principalId)
+  if (user === undefined) throw new Problem('authentication-required')
+  const stamp = stampOf({ id: asker.principalId, userName: user.userName }, parts.clock(), null)
+  const { sessionIdleTtlSeconds } = parts.config
+  return { attempt: onceOf(attempt), identity, asker, stamp, sessionIdleTtlSeconds }
+}
+
+/** Makes an attempt work once, wherever it comes back. */
+const onceOf = ({ state, startedAt }: Attempt) => ({
+  nonce: sha256(`attempt ${state}`),
+  expiresAt: startedAt + attemptLifetimeSeconds * 1000,
+})
+
+/** The sign-in page sees the session, and goes on. */
+function goOn(reply: FastifyReply, { returnTo }: Pick<Attempt, 'returnTo'>): FastifyReply {
+  return reply.code(303).header('location', pageFor(returnTo)).send(undefined)
+}
+
+/** The sign-in page says why the attempt failed. The log has the cause. */
+function goBack(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  attempt: Pick<Attempt, 'purpose' | 'returnTo'> | undefined,
+  error: unknown,
+): FastifyReply {
+  if (!(error instanceof CompanyFailure || error instanceof Problem) || isOurs(error)) throw error
+  const why = error instanceof CompanyFailure ? error.message : error.code
+  logEvent(request, 'company-refused', { code: error.code, why, purpose: attempt?.purpose })
+  return reply
+    .code(303)
+    .header('location', pageFor(attempt?.returnTo ?? '/', error.code))
+    .send(undefined)
+}
+
+/** A failure of this service is answered as everywhere else. */
+const isOurs = (error: { code: ProblemCode }) =>
+  error.code === 'company-account-off' || error.code === 'database-unavailable'
+
+function pageFor(returnTo: string, code?: ProblemCode): string {
+  return `/sign-in?${new URLSearchParams({ to: returnTo, ...(code && { company: code }) })}`
+}
