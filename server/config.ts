@@ -361,7 +361,7 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
   const atUnsafePlace = values.DATABASE_PLACE_CHECK === 'off' ? 'accept' : development ? 'warn' : 'refuse'
   if (!development) faults.push(...missingInProduction(env))
   if (values.SMTP_URL && !env.MAIL_FROM) faults.push('MAIL_FROM: required with SMTP_URL')
-  faults.push(...missingOfCompany(env))
+  faults.push(...missingOfCompany(env, values))
   if (values.WEB_CSP && !env.WEB_DIR) faults.push('WEB_CSP: needs WEB_DIR')
   const isSocket = socketPathOf(values.HOST) !== undefined
   if (isSocket && development && !env.PUBLIC_URL) faults.push('PUBLIC_URL: required with HOST=unix:')
@@ -479,12 +479,12 @@ function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-function missingOfCompany(env: Record<string, string | undefined>): string[] {
-  const client = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET_FILE']
-  if (env.OIDC_ISSUER) {
+function missingOfCompany(env: Record<string, string | undefined>, values: Settings): string[] {
+  const client = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET_FILE'] as const
+  if (values.OIDC_ISSUER) {
     return client.filter((name) => !env[name]).map((name) => `${name}: required with OIDC_ISSUER`)
   }
-  return client.filter((name) => env[name]).map((name) => `${name}: needs OIDC_ISSUER`)
+  return client.filter((name) => values[name] && !env.OIDC_ISSUER).map((name) => `${name}: needs OIDC_ISSUER`)
 }
 
 /** Reports absent settings only: faulty ones are reported already. */

@@ -187,10 +187,8 @@ async function addLink(
   const { issuer, subject } = identity
   const { nowMilliseconds } = stamp
   if (!(await insertLink(trx, { principalId, issuer, subject, nowMilliseconds }))) return false
-  const account = await findAccount(trx, { kind: 'user', id: principalId })
-  const { name } = account ?? { name: '' }
   const facts = { company: issuer, companySubject: subject }
-  await recordChange(trx, stamp, 'company-linked', { id: principalId, name }, facts)
+  await recordChange(trx, stamp, 'company-linked', { id: principalId }, facts)
   return true
 }
 
