@@ -12,8 +12,8 @@ export interface Exchange {
 }
 
 /**
- * Sends a request to somebody else's program. Resolves once the status has arrived: the caller reads the rest, and
- * destroys it. Follows no redirect. Throws an Error if there is no answer.
+ * Sends a request to somebody else's program. Resolves once the status has arrived: the caller reads the
+ * rest, and destroys it. Follows no redirect. Throws an Error if there is no answer.
  */
 export async function exchange(
   url: URL,

@@ -152,7 +152,7 @@ export function safeAddress(value: string): string | undefined {
   return url.search + url.hash + url.username + url.password === '' ? url.href : undefined
 }
 
-/** As the provider spells it: the issuer is compared by its characters (OpenID Connect Discovery 1.0 §4.3). */
+/** As the provider spells it: issuers are compared as text (OpenID Connect Discovery 1.0 §4.3). */
 export function parseIssuer(value: string): string {
   if (safeAddress(value) !== undefined) return value
   throw new Error('must be an https address, such as https://login.example.com/realms/company')

@@ -11,7 +11,10 @@ export interface Stamp {
   nowMilliseconds: number
   /** IANA name; null where local time has no meaning. */
   timeZone: string | null
-  /** User name or clientId, `machine:` and the account of the machine that runs a command, or `company:` and a provider. */
+  /**
+   * User name or clientId; `machine:` and the account of the machine that runs a command; `company:` and the
+   * host of a provider.
+   */
   by: string
   /** The name of that person as it is printed, if there is one. */
   byName?: string | null | undefined

@@ -53,7 +53,7 @@ const eventColumns = (text: string, instant: string) => `id ${text} not null,
      hashes ${text} not null,
      clear ${text} not null`
 
-/** What the company account needs (section 24 of the contract). */
+/** The tables of company accounts (section 24 of the contract). */
 export const companyTables = ({
   text,
   instant,

@@ -192,7 +192,7 @@ export interface Database {
     by_company: Generated<number>
   }
 
-  /** The accounts of the company by which users sign in (section 24 of the contract): at most one for each. */
+  /** The company accounts by which users sign in (section 24 of the contract): at most one for each. */
   company_accounts: {
     principal_id: number
     issuer: string

@@ -6,7 +6,7 @@ import type { Clear } from '../../proof/line.ts'
 import { headOfLog } from '../../server/audit/audit.ts'
 import { findUserById } from '../../server/auth/accounts/users/store.ts'
 import { Passwords } from '../../server/auth/credentials/passwords/passwords.ts'
-import { machineStamp } from '../../server/caller/stamp.ts'
+import { companyStamp, machineStamp } from '../../server/caller/stamp.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { prepareDemo } from '../../server/demo/demo.ts'
@@ -43,7 +43,7 @@ import { newSender, newWebhook, sealAll, sendUntil, startReceiver, toReceivers }
  * A change of any other table, new ones included, leaves an event.
  */
 const undecided =
-  /^(?:session|refresh_|client_uses|one_time_links$|mails$|mail_(?:place|settings)$|used_challenges$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_(?:head|tiles|witnesses|cosigned)|delivery_attempts$|order_tally|orders_search|views$|order_receipts$|document_(?:pieces|leftovers)$|leases$|schema_migrations|sqlite_|order_numbers)/
+  /^(?:session|company_sessions$|refresh_|client_uses|one_time_links$|mails$|mail_(?:place|settings)$|used_challenges$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_(?:head|tiles|witnesses|cosigned)|delivery_attempts$|order_tally|orders_search|views$|order_receipts$|document_(?:pieces|leftovers)$|leases$|schema_migrations|sqlite_|order_numbers)/
 
 async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
   const tables = await db.read.introspection.getTables()
@@ -53,7 +53,7 @@ async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
 }
 
 /** Operations that make several changes and leave an event for each. */
-const several = ['addOrders', 'createOrder', 'seedDemo', 'inviteUser']
+const several = ['addOrders', 'createOrder', 'seedDemo', 'inviteUser', 'enterByCompany']
 /**
  * A note changes nothing but the log, and so does its erasure; links, sessions and tokens
  * are credentials: the service’s own log has them. A replay sends what was sent before.
@@ -115,6 +115,42 @@ async function watchWrites(db: AppDatabase): Promise<Written[]> {
   return written
 }
 
+/** As a provider would have it, whose answers other tests make. */
+async function useCompanyAccounts(service: InsideService): Promise<void> {
+  const { db } = service
+  const [now, issuer] = [service.now(), 'https://login.example.com']
+  const names = { email: 'first@company.example', userName: 'first', fullName: null, roles: null }
+  const identity = { issuer, subject: 'jo', sid: 'one', authenticatedAt: now, ...names }
+  const attempt = () => ({ nonce: newSecret(), expiresAt: now + 600_000 })
+  const user = await newUser(service)
+  const browser = await signIn(service, user)
+  const { items } = (await browser.get('/v1/auth/sessions')).body
+  const asker = { principalId: user.id, sessionId: items[0].id }
+  const stamp = () => ({ ...machineStamp(now), by: user.userName, byId: user.id })
+  const asked = () => ({ attempt: attempt(), identity, asker, stamp: stamp(), sessionIdleTtlSeconds: 1_800 })
+  await db.write('linkCompany', { ...asked(), recentSince: now - 60_000 })
+  await db.write('confirmByCompany', { ...asked(), newIdHash: sha256(newSecret()), retireAt: now })
+  const enter = async (who: Partial<typeof identity>) => {
+    const ids = {
+      sessionId: newSecret().slice(0, 22),
+      idHash: sha256(newSecret()),
+      freshBinding: newSecret(),
+    }
+    const none = { offeredBinding: null, replacedIdHash: null, userAgent: null }
+    const times = { nowMilliseconds: now, absoluteExpiresAt: now + 3_600_000, sessionIdleTtlSeconds: 1_800 }
+    const session = { ...ids, ...none, ...times }
+    const settings = { claimRoles: [], createsAccounts: true, link: null }
+    const input = { attempt: attempt(), identity: { ...identity, ...who }, session, ...settings }
+    const entered = await db.write('enterByCompany', { ...input, stamp: companyStamp(now, issuer) })
+    assert.ok(!('refused' in entered))
+  }
+  await enter({})
+  await enter({ subject: 'new' })
+  const challenge = { nonce: newSecret(), expiresAt: now + 600_000 }
+  await db.write('logoutByCompany', { issuer, subject: 'jo', sid: null, challenge })
+  await db.write('unlinkCompany', { principalId: user.id, rpId: null, stamp: machineStamp(now) })
+}
+
 describe('every write operation of the registry', () => {
   const service = testService({ inside: true, env: toReceivers })
   let written: Written[]
@@ -136,6 +172,7 @@ describe('every write operation of the registry', () => {
     await askWitnesses(service)
     await changeWebhooks(service)
     await mailLinks(service)
+    await useCompanyAccounts(service)
     if (service.db.defersTally) await mergeTally(service.db, 1_000)
     service.advance(100 * 24 * 3_600_000)
     await removeExpired(service, 100)

@@ -277,7 +277,7 @@ describe('the route table', () => {
   it('answers 401 to a bearer on the routes that take the session cookie alone', async () => {
     const bearer = await service.bearer('admin')
     const cookieOnly = guarded.filter(({ access }) => access === 'session')
-    assert.equal(cookieOnly.length, 4)
+    assert.equal(cookieOnly.length, 6)
     for (const route of cookieOnly) {
       const answer = await bearer.send(route.method, route.path)
       assert.equal(answer.status, 401, route.path)
@@ -392,12 +392,16 @@ describe('the route table', () => {
   it('requires a sign-in of the last five minutes where docs/access.md says so, and nowhere else', async () => {
     const told = await toldAccess()
     const role = await addRole(service, 'EverythingLate', [...permissions])
-    const [bearer] = await callersOf(service, await newUser(service, { roles: [role] }))
+    const user = await newUser(service, { roles: [role] })
+    const [bearer] = await callersOf(service, user)
+    const browser = await signIn(service, user)
     service.advance(301_000)
     for (const route of guarded.filter(({ method }) => method !== 'HEAD')) {
-      const { body } = await bearer.send(route.method, route.path)
+      const needs = told.get(keyOf(route))?.needs.includes('recent sign-in')
+      const caller = route.access === 'session' && needs ? browser : bearer
+      const { body } = await caller.send(route.method, route.path)
       const isAsked = body?.code === 'recent-sign-in-needed'
-      assert.equal(isAsked, told.get(keyOf(route))?.needs.includes('recent sign-in'), keyOf(route))
+      assert.equal(isAsked, needs, keyOf(route))
     }
   })
 
@@ -407,10 +411,13 @@ describe('the route table', () => {
     session.withBearer('not.a.token')
     // Only a sign-in that sets a cookie checks where it comes from.
     const foreign = (path: string) =>
-      /^\/v1\/auth\/session(?:\/passkey)?$/.test(path) ? {} : { 'sec-fetch-site': 'cross-site' }
+      /^\/v1\/auth\/(?:session(?:\/passkey|\/company)?|links\/use\/company)$/.test(path)
+        ? {}
+        : { 'sec-fetch-site': 'cross-site' }
     for (const { method, path } of routes.filter(({ access }) => access === 'public')) {
-      const { status } = await session.send(method, path, undefined, foreign(path))
-      assert.ok([200, 415].includes(status), `${method} ${path}: ${status}`)
+      const { status, body } = await session.send(method, path, undefined, foreign(path))
+      const isOff = body?.code === 'company-account-off'
+      assert.ok(isOff || [200, 415].includes(status), `${method} ${path}: ${status}`)
     }
   })
 })

@@ -49,7 +49,7 @@ async function listen() {
   }
 }
 
-/** What a person's account at the provider says. */
+/** The claims of a person. */
 export type Account = Record<string, unknown>
 
 interface ProviderOptions {
@@ -92,7 +92,7 @@ export async function startProvider({ inIdToken = true }: ProviderOptions = {}) 
     sendLogoutsTo(baseUrl: string) {
       logoutAt = baseUrl
     },
-    /** Tells the service that the account has signed out. */
+    /** Reports to the service that the account has signed out. */
     async logOut(subject: string, sid?: string): Promise<void> {
       const client = await provider.Client.find(clientId)
       const { backchannelLogout } = client as unknown as {
@@ -144,6 +144,8 @@ async function makeProvider({ origin, accounts, publicUrl, inIdToken, name }: Ma
     },
     conformIdTokenClaims: !inIdToken,
     features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
+    // Its own refuses addresses of this machine.
+    fetch: (url, options) => fetch(String(url), options as RequestInit),
     pkce: { required: () => true },
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
     findAccount: (_, sub) => ({ accountId: sub, claims: async () => ({ ...accounts.get(sub), sub }) }),

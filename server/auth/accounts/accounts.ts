@@ -269,8 +269,8 @@ export interface PasskeyData {
   synced?: boolean
   backedUp?: boolean
   /**
-   * What its owner had last given: a passkey, a company account, or a password, and whether that was set by a mailed link or by
-   * someone else: an account, or null for a command line.
+   * What its owner had last given: a passkey, a company account, or a password, and whether that was set by
+   * a mailed link or by someone else: an account, or null for a command line.
    */
   restedOn?:
     | { passkey: string }

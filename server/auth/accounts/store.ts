@@ -343,12 +343,13 @@ export async function endRequestsOf(
     .execute()
 }
 
-/** Whether the user can sign in with an account of the company. */
-export async function hasCompanyAccount(db: Db, principalId: number): Promise<boolean> {
+/** Whether the user can sign in with an account of the company; of this issuer, if one is given. */
+export async function hasCompanyAccount(db: Db, principalId: number, issuer?: string): Promise<boolean> {
   const linked = await db
     .selectFrom('company_accounts')
     .select('principal_id')
     .where('principal_id', '=', principalId)
+    .$if(issuer !== undefined, (query) => query.where('issuer', '=', issuer ?? ''))
     .executeTakeFirst()
   return linked !== undefined
 }

@@ -169,7 +169,7 @@ export const companyRoutes: Routes<AuthParts> = {
     description: 'Ends the sessions that it began. The last credential of an account stays.',
     access: 'person',
     needsRecentSignIn: true,
-    problems: ['company-account-unknown', 'last-credential'],
+    problems: ['last-credential'],
     responseHeaders: { 204: [strandedHeader] },
     response: { 204: noContent },
     handler: async (parts, request, reply) => {
@@ -310,7 +310,7 @@ interface Exchanged {
 
 type End = (exchanged: Exchanged, attempt: Attempt, identity: CompanyIdentity) => Promise<void>
 
-/** What each purpose does with the company account that came back. */
+/** How an attempt ends, by its purpose. */
 const endings: Record<CompanyPurpose, End> = {
   'sign-in': enter,
   'one-time-link': enter,

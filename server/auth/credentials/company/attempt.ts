@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { clockDifferenceMilliseconds } from '../../../clock.ts'
 import { derivedKey } from '../../../ids.ts'
 
-/** What somebody wants of a company account. */
+/** The uses of a company account. */
 export type CompanyPurpose = 'sign-in' | 'link' | 'confirmation' | 'one-time-link'
 
 /** A way to the provider and back, as the browser keeps it. */

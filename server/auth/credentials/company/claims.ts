@@ -55,7 +55,7 @@ export function identityOf(claims: Claims, settings: CompanySettings, now: numbe
   }
 }
 
-/** What a provider calls unverified could be anybody's. */
+/** An unverified email could be anybody's. */
 function usableEmail(
   { email, email_verified: isVerified }: Claims,
   { trustsEmail }: CompanySettings,

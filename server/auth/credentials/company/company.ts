@@ -142,8 +142,8 @@ async function makeUser(
 }
 
 /**
- * Links the company account, and ends every other credential as a new password would: the link is for whoever
- * has lost theirs. A link that was mailed leaves passkeys alone.
+ * Links the company account, and ends every other credential as a new password would, because the link is for
+ * people who have lost theirs. A link that was mailed leaves passkeys alone.
  */
 async function linkByOneTimeLink(
   trx: Trx,
@@ -193,9 +193,9 @@ async function addLink(
 }
 
 /**
- * Gives the user exactly those roles of the provider that the claim has; roles that do not exist are left out.
- * Returns those that the claim takes away from the last administrator, who keeps them. Runs under the lock of
- * administration.
+ * Gives the user exactly those roles of the provider that the claim has; roles that do not exist are left
+ * out. Returns those that the claim takes away from the last administrator, who keeps them. Runs under the
+ * lock of administration.
  */
 async function followClaim(
   trx: Trx,
@@ -263,7 +263,7 @@ export async function linkCompany(
   return isLinked ? { linked: true } : { refused: 'company-account-linked' }
 }
 
-/** Gives a session a new id that counts as recent: the user was just asked for a credential at the provider. */
+/** Gives a session a new id that counts as recent: the provider has just asked for a credential. */
 export async function confirmByCompany(
   trx: Trx,
   input: AskedInput & { newIdHash: string; retireAt: number },
@@ -295,25 +295,24 @@ export interface UnlinkCompanyInput {
 }
 
 /**
- * Unlinks the company account and ends the sessions that it began. Throws `last-credential`,
- * `company-account-unknown`, `authentication-required`.
+ * Unlinks the company account and ends the sessions that it began; `changed` is false if there was none.
+ * Throws `last-credential`, `authentication-required`.
  */
 export async function unlinkCompany(
   trx: Trx,
   { principalId, rpId, stamp }: UnlinkCompanyInput,
-): Promise<{ ended: string[] }> {
+): Promise<{ changed: boolean; ended: string[] }> {
   await lockVersion(trx, 'user', principalId, null)
   await requireStanding(trx, stamp)
-  const account = await findAccount(trx, { kind: 'user', id: principalId })
   const link = await findLinkOf(trx, principalId)
-  if (account === undefined || link === undefined) throw new Problem('company-account-unknown')
+  if (link === undefined) return { changed: false, ended: [] }
   await deleteCompanyAccount(trx, principalId)
   await requireCredential(trx, principalId, { rpId, issuer: null })
   const ended = await endCompanySessions(trx, principalId)
   await endRequests(trx, [principalId])
   const facts = { company: link.issuer, companySubject: link.subject }
-  await recordChange(trx, stamp, 'company-unlinked', account, facts)
-  return { ended }
+  await recordChange(trx, stamp, 'company-unlinked', { id: principalId }, facts)
+  return { changed: true, ended }
 }
 
 export interface LogoutByCompanyInput {

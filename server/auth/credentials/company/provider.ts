@@ -45,7 +45,7 @@ const logoutTokenLifetimeSeconds = 300
 /** The parts of an attempt that are made with the way to the provider. */
 export type Begun = Pick<Attempt, 'state' | 'nonce' | 'verifier'> & { url: string }
 
-/** What a provider says about sessions that have ended there. */
+/** Sessions that have ended at the provider. */
 export interface CompanyLogout {
   issuer: string
   subject: string | null
@@ -104,8 +104,8 @@ export class CompanyProvider {
   }
 
   /**
-   * Who came back with this callback. Checks `state`, `iss` (RFC 9207), the code with the verifier, and the ID
-   * token with its signature, `iss`, `aud`, `azp`, `nonce` and times (OpenID Connect Core 1.0 §3.1.3.7).
+   * The company account of a callback. Checks `state`, `iss` (RFC 9207), the code with the verifier, and the
+   * ID token with its signature, `iss`, `aud`, `azp`, `nonce` and times (OpenID Connect Core 1.0 §3.1.3.7).
    */
   async finish(callback: URL, { state, nonce, verifier }: Attempt): Promise<CompanyIdentity> {
     const client = await import('openid-client')
@@ -207,7 +207,7 @@ export class CompanyProvider {
     return configuration
   }
 
-  /** What was read in the last hour; older, if the provider does not answer now. */
+  /** As read in the last hour, or earlier if the provider does not answer now. */
   async #current(): Promise<Provider> {
     const known = this.#provider
     if (known !== undefined && this.#parts.clock() - known.readAt < metadataLifetimeMilliseconds) return known
@@ -285,13 +285,13 @@ async function boundedFetch(url: string, options: RequestInit, resolve: Resolve)
   return new Response(isBare ? null : Buffer.concat(chunks), { status, headers })
 }
 
-/** Errors of a connection have a code of the system, or are of an ended signal; all others are of an answer. */
+/** Errors of a connection have a code of the system, or are of an ended signal. Others are of an answer. */
 function failureOf(error: unknown): CompanyFailure {
   if (error instanceof CompanyFailure) return error
   const causes: (Error & { code?: string; error?: string })[] = []
   let cause = error
   for (; cause instanceof Error; cause = cause.cause) causes.push(cause)
-  // What did not answer as it should.
+  // An answer of a kind that was not expected.
   const status = cause instanceof Response ? cause.status : 0
   const denied = causes.find(({ code }) => code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR')
   if (denied !== undefined) {

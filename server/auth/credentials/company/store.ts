@@ -29,10 +29,6 @@ export async function findLinkOf(db: Db, principalId: number): Promise<CompanyNa
     .executeTakeFirst()
 }
 
-export async function isLinked(db: Db, principalId: number, issuer: string): Promise<boolean> {
-  return (await findLinkOf(db, principalId))?.issuer === issuer
-}
-
 /** Returns false if the user or the company account is linked already. */
 export async function insertLink(
   trx: Trx,

@@ -11,6 +11,7 @@ import { type AccountData, type PasskeyData, recordChange, requireAccount } from
 import { lockAdministration } from '../../accounts/roles/administrators.ts'
 import {
   endRequests,
+  hasCompanyAccount,
   keepName,
   lockAccount,
   lockVersion,
@@ -18,7 +19,6 @@ import {
   voidMailedLinks,
 } from '../../accounts/store.ts'
 import { deletePasskeys } from '../../accounts/users/store.ts'
-import { isLinked } from '../company/store.ts'
 import type { NewPasskey } from './ceremonies.ts'
 import {
   basisOf,
@@ -132,7 +132,7 @@ export async function requireCredential(
   const canSignIn =
     (await hasPassword(trx, principalId)) ||
     (await hasPasskey(trx, principalId, rpId)) ||
-    (issuer !== null && (await isLinked(trx, principalId, issuer)))
+    (issuer !== null && (await hasCompanyAccount(trx, principalId, issuer)))
   if (!canSignIn) throw new Problem('last-credential')
 }
 
