@@ -389,6 +389,24 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
   }
 }
 
+/** For commands, with no other setting. Undefined unless a provider of company accounts is set. */
+export function readCompany(
+  env: Record<string, string | undefined>,
+  { development }: RunMode,
+): CompanySettings | undefined {
+  const faults: string[] = []
+  const ofCompany = Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('OIDC_')))
+  const values = readSettings(ofCompany, development, faults)
+  faults.push(...missingOfCompany(ofCompany, values))
+  if (faults.length > 0) throw new ConfigurationError(faults)
+  return companySettings(camelCased(Object.entries(values)) as unknown as Config)
+}
+
+/** Roles of linked accounts that nobody grants or revokes here. */
+export function claimRolesOf({ oidcRoles }: Pick<Config, 'oidcRoles'>): string[] {
+  return [...new Set((oidcRoles?.roles ?? []).map(([, role]) => role))]
+}
+
 /** Undefined unless a provider of company accounts is set. */
 export function companySettings(config: Config): CompanySettings | undefined {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecretFile, oidcRoles: roles } = config

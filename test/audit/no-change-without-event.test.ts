@@ -27,6 +27,7 @@ import {
 import { newAdministrator } from '../support/administration.ts'
 import { callTool, proposal } from '../support/agents.ts'
 import { Passkey } from '../support/authenticator.ts'
+import { hashOf } from '../support/cheap-hash.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { addDocument, files } from '../support/documents.ts'
 import { storedEvents } from '../support/kept-log.ts'
@@ -146,6 +147,12 @@ async function useCompanyAccounts(service: InsideService): Promise<void> {
   }
   await enter({})
   await enter({ subject: 'new' })
+  const account = { kind: 'user', name: names.userName } as const
+  await db.write('setPassword', {
+    account,
+    passwordHash: await hashOf(newSecret()),
+    stamp: machineStamp(now),
+  })
   const challenge = { nonce: newSecret(), expiresAt: now + 600_000 }
   await db.write('logoutByCompany', { issuer, subject: 'jo', sid: null, challenge })
   await db.write('unlinkCompany', { principalId: user.id, rpId: null, stamp: machineStamp(now) })

@@ -13,7 +13,7 @@ import {
   timeZoneField,
 } from '../../auth/routes/administration/fields.ts'
 import { formatInstant, formatInstantOrNull } from '../../clock.ts'
-import { readPublicUrl } from '../../config.ts'
+import { claimRolesOf, readCompany, readPublicUrl } from '../../config.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import { type Field, instantField } from '../../http/fields.ts'
 import { accountNameField, nameField } from '../../http/text.ts'
@@ -52,6 +52,7 @@ export const runs = {
   'user set-password': about('user', () => setPassword),
   'user passkeys': listPasskeys,
   'user remove-passkey': about('user', removePasskey),
+  'user unlink': about('user', () => unlink),
   'user link': about('user', makeLink),
   'user disable': about('user', () => setEnabled(false)),
   'user enable': about('user', () => setEnabled(true)),
@@ -247,6 +248,16 @@ function removePasskey(_: Invocation, [id, ...more]: string[]) {
   }
 }
 
+/** Repeating a command is not an error: `changed` is then false. */
+async function unlink(db: AppDatabase, user: NamedAccount<'user'>): Promise<Outcome> {
+  const { id: principalId, name } = user
+  const { changed } = await db.write('unlinkCompany', { principalId, rpId: null, stamp: commandStamp() })
+  const text = changed
+    ? `The company account of ${name} is unlinked. The sessions that it began have ended.`
+    : `${name} has no company account.`
+  return { value: { userName: name, changed }, text }
+}
+
 /** Names in JSON are those of the contract. */
 const nameMember = { user: 'userName', client: 'clientId' }
 
@@ -268,7 +279,9 @@ function setEnabled(enabled: boolean) {
 
 /** Repeating a command is not an error: `changed` lists only roles that moved. */
 function changeRoles(operation: 'grantRoles' | 'revokeRoles') {
-  return ({ lists }: Invocation, rest: string[]) => {
+  return (invocation: Invocation, rest: string[]) => {
+    const { lists } = invocation
+    const oidcRoles = readCompany(process.env, invocation)?.roles
     const given = splitCommas([...rest, ...(lists.role ?? [])])
     if (given.length === 0) throw new UsageError('a role is missing')
     return async (db: AppDatabase, { reference, name }: NamedAccount): Promise<Outcome> => {
@@ -276,6 +289,7 @@ function changeRoles(operation: 'grantRoles' | 'revokeRoles') {
       const { changed, roles } = await db.write(operation, {
         account: reference,
         roles: wanted,
+        claimRoles: claimRolesOf({ oidcRoles }),
         stamp: commandStamp(),
       })
       const state = `${name} has ${roles.join(', ') || 'no roles'}.`

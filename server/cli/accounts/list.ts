@@ -79,7 +79,9 @@ export const listUsers = runList<UserAccount>({
     user.email,
     rolesCell(user),
     user.timeZone ?? '-',
-    stateCell(user) + (user.hasPassword ? '' : ', no password'),
+    stateCell(user) +
+      (user.hasPassword ? '' : ', no password') +
+      (user.hasCompanyAccount ? ', company account' : ''),
   ],
   toValue: ({ version: _, createdAt, ...user }) => ({ ...user, createdAtUtc: formatInstant(createdAt) }),
 })

@@ -108,6 +108,15 @@ const specs: Record<AccountCommand, Omit<CommandSpec, 'load'>> = {
     summary: 'list the passkeys of a user',
     examples: ['user passkeys jo@example.com', 'user passkeys jo --json'],
   },
+  'user unlink': {
+    argumentsText: '<email or user name>',
+    options: userOptions,
+    summary: 'unlink the company account of a user',
+    notes: [
+      'Sessions that it began end. A user without a password and without passkeys keeps it: `user link` replaces it.',
+    ],
+    examples: ['user unlink jo@example.com'],
+  },
   'user remove-passkey': {
     argumentsText: '<email or user name> <passkey>',
     options: userOptions,

@@ -40,6 +40,15 @@ export const serviceCommands: Record<string, CommandSpec> = {
     ],
     load: async () => (await import('../service.ts')).runGenerateKey,
   },
+  'oidc check': {
+    changesNothing: true,
+    summary: 'try the settings of the company account',
+    notes: [
+      'Asks the provider for its addresses and keys, and tries the secret of the client. It signs nobody in.',
+    ],
+    examples: ['oidc check'],
+    load: async () => (await import('../company.ts')).runCheckCompany,
+  },
   version: {
     changesNothing: true,
     summary: 'print the version, or which versions read a database',

@@ -153,9 +153,23 @@ export class CompanyProvider {
     }
   }
 
-  /** The metadata and the number of keys, for `oidc check`. */
-  async look(): Promise<{ metadata: ServerMetadata; keys: number }> {
+  /**
+   * The metadata and the number of keys, once the provider has accepted the secret of the client: it must
+   * refuse a code that it never gave, and nothing else.
+   */
+  async look(redirectUri: string): Promise<{ metadata: ServerMetadata; keys: number }> {
     const { metadata } = await this.#read()
+    const client = await import('openid-client')
+    const parameters = { code: 'of-no-use', redirect_uri: redirectUri, code_verifier: 'x'.repeat(43) }
+    const failure: unknown = await client
+      .genericGrantRequest(await this.#configuration(), 'authorization_code', parameters)
+      .then(() => new Error('it accepted a code that it never gave'))
+      .catch((error: unknown) => error)
+    const isExpected = failure instanceof client.ResponseBodyError && failure.error === 'invalid_grant'
+    if (failure instanceof client.WWWAuthenticateChallengeError) {
+      throw new CompanyFailure('company-answer-invalid', 'it does not accept the client, or its secret')
+    }
+    if (!isExpected) throw failureOf(failure)
     const response = await this.#fetch(String(metadata.jwks_uri), {}).catch((error) => {
       throw failureOf(error)
     })

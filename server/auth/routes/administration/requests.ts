@@ -1,16 +1,10 @@
 import type { FastifyRequest } from 'fastify'
-import type { Config } from '../../../config.ts'
 import { callerOf } from '../../../http/route.ts'
 import type { ProblemCode } from '../../../problems/catalogue.ts'
 import { Problem } from '../../../problems/problems.ts'
 import { findUser } from '../../accounts/users/store.ts'
 import type { PresentedSignIn } from '../../credentials/passkeys/store.ts'
 import type { AuthParts } from '../../login.ts'
-
-/** Roles of linked accounts that nobody grants or revokes here. */
-export function claimRolesOf({ oidcRoles }: Config): string[] {
-  return [...new Set((oidcRoles?.roles ?? []).map(([, role]) => role))]
-}
 
 /** Accounts, service clients and roles are administered with this permission. */
 export const managing = 'Accounts.Manage'

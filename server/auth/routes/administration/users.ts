@@ -1,4 +1,5 @@
 import { formatInstant } from '../../../clock.ts'
+import { claimRolesOf } from '../../../config.ts'
 import { addition, change, read, readStamp, search, shownOnce } from '../../../http/resource.ts'
 import { type Routes, route } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../ids.ts'
@@ -6,7 +7,7 @@ import { Problem } from '../../../problems/problems.ts'
 import { linkAddress } from '../../accounts/users/links.ts'
 import { findUser, type UserAccount as StoredUser } from '../../accounts/users/store.ts'
 import type { AuthParts } from '../../login.ts'
-import { claimRolesOf, idParameter, managing, presentedSignIn, requireId } from './requests.ts'
+import { idParameter, managing, presentedSignIn, requireId } from './requests.ts'
 import {
   AddUserCommand,
   AddUserResponse,
