@@ -145,7 +145,7 @@ async function makeProvider({ origin, accounts, publicUrl, inIdToken, name }: Ma
     conformIdTokenClaims: !inIdToken,
     features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
     // Its own refuses addresses of this machine.
-    fetch: (url, options) => fetch(url, { ...options, dispatcher: undefined } as RequestInit),
+    fetch: (url, options) => fetch(url, { ...options, dispatcher: undefined } as unknown as RequestInit),
     pkce: { required: () => true },
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
     findAccount: (_, sub) => ({ accountId: sub, claims: async () => ({ ...accounts.get(sub), sub }) }),

@@ -1,6 +1,7 @@
 import './account.css'
 import { useQuery } from '@tanstack/react-query'
 import { Button } from 'react-aria-components/Button'
+import { companyName } from '../auth/company.ts'
 import { sendsMail } from '../auth/mail.ts'
 import { useUser } from '../auth/session.ts'
 import { SignIns } from '../auth/sign-ins.tsx'
@@ -15,6 +16,7 @@ import { keysShown } from '../ui/shortcuts.ts'
 import { setTheme, themes, useTheme } from '../ui/theme.ts'
 import { OwnAbsence } from './absence.tsx'
 import { PasswordForm } from './change-password.tsx'
+import { OwnCompanyAccount } from './company.tsx'
 import { EmailForm } from './email.tsx'
 import { OwnMail } from './mail.tsx'
 import { OwnPasskeys } from './passkeys.tsx'
@@ -41,6 +43,9 @@ export function AccountView() {
         />
         {sendsMail && <EmailForm />}
         <OwnPasskeys hasPassword={data?.hasPassword ?? true} />
+        {companyName !== undefined && data !== undefined && (
+          <OwnCompanyAccount isLinked={data.hasCompanyAccount} />
+        )}
         <OwnAbsence />
         {sendsMail && <OwnMail />}
         <SignIns

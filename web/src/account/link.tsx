@@ -1,8 +1,10 @@
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type ComponentType, useEffect, useState } from 'react'
+import { Button } from 'react-aria-components/Button'
 import { client } from '../api/client.ts'
 import { problemOf } from '../api/problem.ts'
+import { companyName, linkByOneTimeLink } from '../auth/company.ts'
 import { signIn } from '../auth/session.ts'
 import { announce } from '../ui/announce.ts'
 import { CardPage } from '../ui/card-page.tsx'
@@ -86,7 +88,8 @@ function LinkForm({ token, email }: LinkParts) {
     onSuccess: () => navigate({ to: '/', replace: true }),
     gcTime: 0,
   })
-  if (problemOf(setting.error, 'link-not-found')) return <BrokenLink />
+  const linking = useMutation({ mutationFn: () => linkByOneTimeLink(token), gcTime: 0 })
+  if (problemOf(setting.error ?? linking.error, 'link-not-found')) return <BrokenLink />
   const refusal = refusalOf(setting.error)
 
   return (
@@ -103,10 +106,16 @@ function LinkForm({ token, email }: LinkParts) {
       />
       <div role="alert">
         {setting.isError && refusal === undefined && <Note kind="bad">{endInWords(setting.error)}</Note>}
+        {linking.isError && <Note kind="bad">{endInWords(linking.error)}</Note>}
       </div>
       <Submit isClosed={setting.isPending}>
         {setting.isPending ? 'Setting …' : 'Set password and sign in'}
       </Submit>
+      {companyName !== undefined && (
+        <Button className="button" onPress={() => linking.mutate()}>
+          Link company account instead
+        </Button>
+      )}
     </Form>
   )
 }

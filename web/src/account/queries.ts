@@ -16,6 +16,11 @@ export const accountQuery = queryOptions({
   queryFn: ({ signal }) => answerOf(client.GET('/v1/auth/me/account', { signal })),
 })
 
+export async function unlinkCompany(): Promise<void> {
+  await client.DELETE('/v1/auth/company')
+  await queries.invalidateQueries(accountQuery)
+}
+
 const signInsKey = ['sign-ins']
 
 /** As many as there can be: a hundred sessions and a hundred token families. */

@@ -80,10 +80,19 @@ function Splash({ failure }: { failure: unknown }) {
   )
 }
 
+interface SignInSearch {
+  to: string
+  /** Why the company account did not do what was asked for: the code of a problem. */
+  company?: string
+}
+
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: ({ to }: Record<string, unknown>) => ({ to: innerAddress(to) }),
+  validateSearch: ({ to, company }: Record<string, unknown>): SignInSearch => ({
+    to: innerAddress(to),
+    ...(typeof company === 'string' && { company }),
+  }),
   component: SignInView,
 })
 

@@ -1,7 +1,10 @@
 import { Button } from 'react-aria-components/Button'
 import { client, onRecentSignInNeeded } from '../api/client.ts'
+import { useAction } from '../ui/action.ts'
+import { EndNote } from '../ui/failure.tsx'
 import { ModalDialog } from '../ui/modal.tsx'
 import { observable } from '../ui/observable.ts'
+import { companyName, confirmByCompany, hasCompanyAccount } from './company.ts'
 import { confirmationOptions, touch } from './passkeys.ts'
 import { ProofForm } from './proof.tsx'
 import { onForget } from './session.ts'
@@ -10,6 +13,8 @@ import { onForget } from './session.ts'
 interface Asking {
   /** For a person who has a passkey. */
   options: Awaited<ReturnType<typeof confirmationOptions>>
+  /** Whether the person has linked a company account. */
+  isLinked: boolean
   settle(isGiven: boolean): void
 }
 
@@ -27,8 +32,8 @@ function askForPassword(): Promise<boolean> {
 }
 
 async function ask(): Promise<boolean> {
-  const options = await confirmationOptions()
-  return new Promise((settle) => asking.set({ options, settle }))
+  const [options, isLinked] = await Promise.all([confirmationOptions(), hasCompanyAccount()])
+  return new Promise((settle) => asking.set({ options, isLinked, settle }))
 }
 
 onRecentSignInNeeded(askForPassword)
@@ -53,7 +58,8 @@ export function ConfirmDialog() {
   )
 }
 
-function ConfirmForm({ options, settle }: Asking) {
+function ConfirmForm({ options, isLinked, settle }: Asking) {
+  const leaving = useAction(confirmByCompany)
   // Asks for new options, because the dialog may have been open for a long time.
   const give = async (first: NonNullable<typeof options>) => touch((await confirmationOptions()) ?? first)
   return (
@@ -74,6 +80,12 @@ function ConfirmForm({ options, settle }: Asking) {
         {options ? 'Use your passkey or enter your password' : 'Enter your password'} to continue. You won’t
         be asked again for five minutes.
       </p>
+      {isLinked && (
+        <Button className="button" onPress={() => leaving.act()}>
+          Confirm with {companyName}
+        </Button>
+      )}
+      <div role="status">{leaving.error != null && <EndNote failure={leaving.error} />}</div>
     </ProofForm>
   )
 }

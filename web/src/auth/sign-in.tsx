@@ -8,6 +8,7 @@ import { formatCount } from '../ui/format.ts'
 import { Input } from '../ui/input.tsx'
 import { Name } from '../ui/name.tsx'
 import { Note } from '../ui/note.tsx'
+import { companyName, companySignIn, reasonFor } from './company.ts'
 import { type DemoAccount, demoAccounts } from './demo.ts'
 import { sendsMail } from './mail.ts'
 import { knowsPasskeys, signInOptions, touch, touchFailure } from './passkeys.ts'
@@ -36,17 +37,40 @@ const goOnWords = (ending: Ending) =>
 /** Signing in leads back to where the person was: `to`, an address within this app. */
 export function SignInView() {
   const session = useSession()
-  const { to } = useSearch({ from: '/sign-in' })
+  const { to, company } = useSearch({ from: '/sign-in' })
   useEffect(startSession, [])
-  if (session.kind === 'signed-in') return <Navigate to={to} replace />
+  if (session.kind === 'signed-in') {
+    return company === undefined ? <Navigate to={to} replace /> : <NotDone to={to} code={company} />
+  }
   return (
     <CardPage title="Sign in" heading="Sign in to Countersign">
-      <SignInForm ending={session.kind === 'anonymous' ? session.ending : undefined} />
+      <SignInForm ending={session.kind === 'anonymous' ? session.ending : undefined} to={to} code={company} />
     </CardPage>
   )
 }
 
-function SignInForm({ ending }: { ending: Ending | undefined }) {
+/** A person who is signed in asked for something of a company account that failed. */
+function NotDone({ to, code }: { to: string; code: string }) {
+  return (
+    <CardPage title="Company account">
+      <Note kind="warning" role="status">
+        {reasonFor(code)}
+      </Note>
+      <Link to={to} replace className="button">
+        Continue
+      </Link>
+    </CardPage>
+  )
+}
+
+interface SignInFormProps {
+  ending: Ending | undefined
+  to: string
+  /** Why the company account did not sign the person in. */
+  code: string | undefined
+}
+
+function SignInForm({ ending, to, code }: SignInFormProps) {
   const email = useRef<HTMLInputElement>(null)
   const password = useRef<HTMLInputElement>(null)
   const signing = usePasswordRequest({
@@ -86,7 +110,17 @@ function SignInForm({ ending }: { ending: Ending | undefined }) {
           {done && ` ${done} ${goOnWords(ending)}`}
         </p>
       )}
+      {code !== undefined && (
+        <Note kind="bad" role="status">
+          {reasonFor(code)}
+        </Note>
+      )}
       <Unsent />
+      {companyName !== undefined && (
+        <a className="button button-primary" href={companySignIn(to)}>
+          Sign in with {companyName}
+        </a>
+      )}
       <Input
         ref={email}
         label="Email"

@@ -68,13 +68,13 @@ function UserDetails({ user: { id, userName, name, email, timeZone, roles }, eta
   )
 }
 
-function UserAccess({ user: { id, userName, enabled, hasPassword }, etag }: UserProps) {
+function UserAccess({ user: { id, userName, enabled, hasPassword, hasCompanyAccount }, etag }: UserProps) {
   const linking = useAction(() => makeLink(id))
   return (
     <Access
       name={userName}
       enabled={enabled}
-      hasPassword={hasPassword}
+      hasPassword={hasPassword || hasCompanyAccount}
       onSwitch={(next) => changeUser(id, etag, { enabled: next })}
       failure={linking.error}
       words={
@@ -83,6 +83,7 @@ function UserAccess({ user: { id, userName, enabled, hasPassword }, etag }: User
             {hasPassword
               ? 'A link lets a user who has forgotten the password set a new one.'
               : 'There is no password yet. A link lets the user set one.'}{' '}
+            {hasCompanyAccount && 'The user signs in with a linked company account. '}
             Disabling an account signs its user out everywhere.
           </p>
           {linking.isSuccess && <LinkShown key={linking.data.link} link={linking.data} />}
