@@ -13,6 +13,8 @@ function newsOf({ kind, data, clear }: Pick<SealedEvent, 'kind' | 'data' | 'clea
     case 'password-set':
       return 'A new password was set for your account.'
     case 'link-used':
+      // The next event says that one was linked.
+      if (company !== undefined) return undefined
       // Someone who was invited knows that they have just set their first password.
       if (first) return undefined
       return mailed

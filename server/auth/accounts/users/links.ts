@@ -93,7 +93,7 @@ export async function useLink(trx: Trx, { tokenHash, passwordHash, stamp }: UseL
   const account = await lockAccount(trx, principalId)
   const link = await takeLink(trx, { principalId, tokenHash, purpose: 'password', nowMilliseconds })
   if (account === undefined || link === undefined) throw new Problem('link-not-found')
-  const isFirst = (await findUser(trx, principalId))?.hasPassword === false
+  const isFirst = await hasNoCredential(trx, principalId)
   const origin = link.kind === 'forgotten' ? 'mailed' : { setBy: link.askedById ?? null }
   const password = { passwordHash, origin } as const
   if (link.kind !== 'shown') {
@@ -104,4 +104,10 @@ export async function useLink(trx: Trx, { tokenHash, passwordHash, stamp }: UseL
     const first = isFirst && reset.passkeys === undefined && { first: true }
     await recordChange(trx, stamp, 'link-used', account, { ...reset, ...first })
   }
+}
+
+/** Whether the user has neither a password nor a company account. */
+export async function hasNoCredential(trx: Trx, principalId: number): Promise<boolean> {
+  const user = await findUser(trx, principalId)
+  return user !== undefined && !user.hasPassword && !user.hasCompanyAccount
 }

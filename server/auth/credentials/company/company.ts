@@ -29,6 +29,7 @@ import {
   lockVersion,
   updateCredentialsDate,
 } from '../../accounts/store.ts'
+import { hasNoCredential } from '../../accounts/users/links.ts'
 import { findLinkHolder, findTaken, takeLink } from '../../accounts/users/store.ts'
 import { addUser, givePassword, resetPassword } from '../../accounts/users/users.ts'
 import { requireCredential } from '../passkeys/passkeys.ts'
@@ -165,13 +166,16 @@ async function linkByOneTimeLink(
   if (link === undefined) return { refused: 'link-not-found' }
   const own = { ...stamp, by: account.name, byId: principalId }
   const none = { passwordHash: null, origin: { setBy: link.askedById ?? null } }
+  const isFirst = await hasNoCredential(trx, principalId)
+  const facts = { company: identity.issuer, ...(isFirst && { first: true as const }) }
   if (link.kind === 'shown') {
     const reset = await resetPassword(trx, principalId, none, own)
-    await recordChange(trx, own, 'link-used', account, reset)
+    if (reset.passkeys !== undefined) delete facts.first
+    await recordChange(trx, own, 'link-used', account, { ...facts, ...reset })
   } else {
     await givePassword(trx, principalId, none, own)
     await deleteCompanyAccount(trx, principalId)
-    await recordChange(trx, own, 'link-used', account, { mailed: true })
+    await recordChange(trx, own, 'link-used', account, { ...facts, mailed: true })
   }
   if (!(await addLink(trx, { principalId, identity, stamp: partOf(own, 1) }))) {
     throw new Problem('company-account-taken')
