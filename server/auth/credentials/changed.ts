@@ -6,17 +6,16 @@ import { type EmailMove, formerEmail } from '../accounts/users/users.ts'
 
 /** The news in an event for the person whose account it changed; undefined if it changed no credential. */
 function newsOf({ kind, data, clear }: Pick<SealedEvent, 'kind' | 'data' | 'clear'>): string | undefined {
-  const { mailed, first, email } = JSON.parse(data)
+  const { mailed, first, company, email } = JSON.parse(data)
   switch (kind) {
     case 'password-changed':
       return 'The password of your account was changed.'
     case 'password-set':
       return 'A new password was set for your account.'
     case 'link-used':
-      // The next event says that one was linked.
-      if (company !== undefined) return undefined
-      // Someone who was invited knows that they have just set their first password.
-      if (first) return undefined
+      // Someone who was invited knows that they have just set their first password, and the next event says that
+      // a company account was linked.
+      if (first || company !== undefined) return undefined
       return mailed
         ? 'The password of your account was set by a link that was mailed to you.'
         : 'The password of your account was set by a one-time link of an administrator.'
