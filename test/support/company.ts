@@ -31,13 +31,12 @@ export const companyEnv = (issuer: string, more: Record<string, string> = {}) =>
   ...more,
 })
 
-/** A server at localhost, which is another site than 127.0.0.1. */
-async function listen() {
+async function listen(host = 'localhost') {
   let answer: RequestListener = (_, response) => response.writeHead(503).end()
   const server = createServer((request, response) => answer(request, response))
-  await once(server.listen(0, 'localhost'), 'listening')
+  await once(server.listen(0, host), 'listening')
   return {
-    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
+    origin: `http://${host}:${(server.address() as AddressInfo).port}`,
     answerBy: (listener: RequestListener) => {
       answer = listener
     },
@@ -55,11 +54,13 @@ export type Account = Record<string, unknown>
 interface ProviderOptions {
   /** Claims are in the ID token; else the user info has them. */
   inIdToken?: boolean
+  /** 127.0.0.1 is another site than localhost, where browsers find a service. */
+  host?: string
 }
 
 /** npm's `oidc-provider`, as somebody else would run it. */
-export async function startProvider({ inIdToken = true }: ProviderOptions = {}) {
-  const { origin, answerBy, close } = await listen()
+export async function startProvider({ inIdToken = true, host }: ProviderOptions = {}) {
+  const { origin, answerBy, close } = await listen(host)
   const accounts = new Map<string, Account>()
   let provider: Provider
   let logoutAt = ''
