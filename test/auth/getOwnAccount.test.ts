@@ -13,7 +13,8 @@ describe('getOwnAccount', () => {
   it('succeeds by cookie and by bearer, with the email', async () => {
     const user = await newUser(service, { roles: ['Viewer', 'Operator'] })
     const { id, userName, email } = user
-    const expected = { id, userName, email, roles: ['Operator', 'Viewer'], timeZone: null, hasPassword: true }
+    const credentials = { hasPassword: true, hasCompanyAccount: false }
+    const expected = { id, userName, email, roles: ['Operator', 'Viewer'], timeZone: null, ...credentials }
     const { accessToken } = await tokenPair(service, user)
     for (const caller of [await signIn(service, user), service.client().withBearer(accessToken)]) {
       const { status, body } = await caller.get(path)

@@ -161,7 +161,7 @@ export function insertCredentials(database: Sqlite.Database, principalId: number
     .prepare('insert into sessions values (?, ?, null, 0, ?, ?, 0, 0, ?, null, 1)')
     .run(`session-${principalId}`, principalId, '[]', `binding-${principalId}`, end)
   database
-    .prepare('insert into session_ids values (?, ?, 1, 0, null, null)')
+    .prepare('insert into session_ids values (?, ?, 1, 0, null, null, 0)')
     .run(`id-${principalId}`, `session-${principalId}`)
   database
     .prepare('insert into refresh_families values (?, ?, null, 0, 1, ?, ?, 0, 0, ?, null)')

@@ -138,7 +138,10 @@ describe('migrate', () => {
     const cli = commandLine(t)
     cli.sql(() => undefined)
     const { pending } = await cli.json<{ pending: unknown[] }>('migrate --check')
-    assert.deepEqual(pending, [{ name: '0001-first-release', locks: [] }])
+    assert.deepEqual(pending, [
+      { name: '0001-first-release', locks: [] },
+      { name: '0002-company-account', locks: ['principals', 'sessions', 'session_ids'] },
+    ])
     const tables = cli.sql((database) => database.prepare('select name from sqlite_schema').pluck().all())
     assert.deepEqual(tables, [])
   })

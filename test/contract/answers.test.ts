@@ -6,6 +6,7 @@ import { bearerOf, newLink, newUser, signIn, stampBy, tokenPair } from '../suppo
 import { callMcp, messageOf, revisions } from '../support/agents.ts'
 import { Passkey } from '../support/authenticator.ts'
 import type { Client } from '../support/client.ts'
+import { companyEnv, startForger } from '../support/company.ts'
 import { decide, prepare, sign } from '../support/decisions.ts'
 import { Judge, JudgedClient } from '../support/description.ts'
 import { mailSettings } from '../support/mail.ts'
@@ -394,6 +395,29 @@ describe('the live description knows every answer', () => {
       await read(`/.well-known/${name}`)
     }
     await anybody.get('/health', { host: 'localhost', 'x-long': 'a'.repeat(17_000) })
+  })
+
+  it('about the company account', async (t) => {
+    const forger = await startForger()
+    const env = companyEnv(forger.issuer)
+    const company = await startService({ inside: true, development: true, clockRuns: true, env, until: t })
+    t.after(() => forger.close())
+    const [browser, other] = [judged(await company.session('admin')), judged(company.client())]
+    const callback = async (url: string) => browser.get(forger.answerTo(url))
+    await callback((await browser.post('/v1/auth/company')).body.url)
+    await browser.post('/v1/auth/company')
+    await callback((await browser.post('/v1/auth/session/confirm/company')).body.url)
+    const begun = await other.get('/v1/auth/session/company?returnTo=/orders')
+    await other.get(forger.answerTo(begun.headers.get('location') ?? ''))
+    await other.get('/v1/auth/session/company?returnTo=//evil.example')
+    await other.get('/v1/auth/session/company', { 'sec-fetch-dest': 'iframe' })
+    const token = await newLink(company, await newUser(company))
+    await other.post('/v1/auth/links/use/company', { token })
+    const logoutToken = await forger.sign(forger.logoutClaims())
+    const path = '/v1/auth/session/company/logout'
+    const type = { 'content-type': 'application/x-www-form-urlencoded' }
+    for (const _ of [1, 2])
+      await other.post(path, String(new URLSearchParams({ logout_token: logoutToken })), type)
   })
 
   it('of an instance that limits, drains or has lost its database', async (t) => {

@@ -28,6 +28,10 @@ const operationIds = [
   ...'beginPasskeyEnrolment addPasskey listPasskeys renamePasskey removePasskey removePassword'.split(' '),
   ...'beginPasskeySignIn loginSessionByPasskey issueTokenByPasskey beginConfirmation'.split(' '),
   ...'listUserPasskeys removeUserPasskey'.split(' '),
+  ...'beginCompanySignIn finishCompanySignIn beginCompanyLink unlinkCompany beginCompanyConfirmation'.split(
+    ' ',
+  ),
+  ...'useLinkByCompany endCompanySessions'.split(' '),
   ...'listUsers addUser getUser changeUser makeLink listClients addClient getClient changeClient'.split(' '),
   ...'rotateClientSecret dropOldClientSecrets listRoles addRole getRole setRolePermissions'.split(' '),
   ...'listWebhooks addWebhook getWebhook changeWebhook removeWebhook rotateWebhookSecret'.split(' '),
@@ -35,6 +39,7 @@ const operationIds = [
   ...'removeRole listPermissions listUserSignIns endUserSignIn signOutUser'.split(' '),
 ]
 const schemaNames = [
+  ...'CompanyAddress UseLinkByCompanyCommand CompanyLogoutForm'.split(' '),
   ...'UserAccount PaginatedListOfUserAccount RequestLinkCommand OwnMail SetOwnMailCommand AddUserCommand AddUserResponse ChangeUserCommand'.split(
     ' ',
   ),

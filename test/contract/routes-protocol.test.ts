@@ -144,7 +144,8 @@ describe('every route', () => {
   })
 
   it('answers HEAD like GET, without the body', async () => {
-    for (const route of routes.filter(({ method }) => method === 'GET')) {
+    const isRedirect = ({ url }: { url: string }) => url.startsWith('/v1/auth/session/company')
+    for (const route of routes.filter((each) => each.method === 'GET' && !isRedirect(each))) {
       const path = pathOf(route, approvedId) + (neededQueries[route.url] ?? '')
       const get = await admin.get(path)
       const head = await admin.send('HEAD', path)

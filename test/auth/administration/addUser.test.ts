@@ -36,6 +36,7 @@ describe('addUser', () => {
         roles: ['Viewer'],
         enabled: true,
         hasPassword: false,
+        hasCompanyAccount: false,
         createdAtUtc: new Date(service.now()).toISOString(),
       })
     })
