@@ -146,7 +146,7 @@ describe('copy', { concurrency: 4 }, () => {
     assert.match(stdout, /\norders +4,501\n/)
     assert.match(
       stdout,
-      /\nCopied 4,581 rows; counts and content match on both sides\.\nNot copied, .*: _backup_tool, users\.shoe_size\.\n$/,
+      /\nCopied 4,583 rows; counts and content match on both sides\.\nNot copied, .*: _backup_tool, users\.shoe_size\.\n$/,
     )
     assert.match(stderr, /^copying \w+: 0 of \d rows\n/)
     assert.match(stderr, /\nLater writes to the file are not in the copy: .*\n$/)

@@ -162,7 +162,7 @@ export function insertSource(database: Sqlite.Database): void {
   insert('principal_roles', [7, 'Operator'], [40, oddText])
   insert('sessions', ['session', 7, 'passkey', 2, '["Operator"]', 'binding', 1, 2, lastInstant, oddText, 2])
   insert('session_ids', ['id-1', 'session', 1, 1, null, null, 0], ['id-2', 'session', 2, 2, 'passkey', 3, 1])
-  insert('company_accounts', [1, 'https://login.example.com', oddText, lastInstant])
+  insert('company_accounts', [7, 'https://login.example.com', oddText, lastInstant])
   insert('company_sessions', ['session', oddText])
   insert('refresh_families', ['family', 7, null, 2, 3, 'token', 2, 1, 3, 4, 'till/2.1'])
   insert('one_time_links', [7, 'email', 'link', 7, oddText, 4, oddText])
