@@ -13,8 +13,8 @@ function newsOf({ kind, data, clear }: Pick<SealedEvent, 'kind' | 'data' | 'clea
     case 'password-set':
       return 'A new password was set for your account.'
     case 'link-used':
-      // Someone who was invited knows that they have just set their first password, and the next event says that
-      // a company account was linked.
+      // Someone who was invited knows that they have just set their first password, and the next event says
+      // that a company account was linked.
       if (first || company !== undefined) return undefined
       return mailed
         ? 'The password of your account was set by a link that was mailed to you.'
