@@ -104,7 +104,6 @@ export async function startProvider({ inIdToken = true, host }: ProviderOptions 
     close,
   }
 }
-export type RealProvider = Awaited<ReturnType<typeof startProvider>>
 
 async function pass(request: IncomingMessage, response: ServerResponse, baseUrl: string): Promise<void> {
   const chunks: Buffer[] = []
