@@ -22,7 +22,7 @@ for (const name of ['.', 'client', 'verify', 'witness', 'bench']) {
 change('package-lock.json', /("name": "countersign[a-z-]*",\n\s+"version": ")[^"]*/g, `$1${version}`)
 change(
   'CHANGELOG.md',
-  new RegExp(`^## (?:Unreleased|${version.replaceAll('.', '\\.')} - .*)$`, 'm'),
+  new RegExp(`^## ${version.replaceAll('.', '\\.')} (?:\\(unreleased\\)|- .*)$`, 'm'),
   `## ${version} - ${date}`,
 )
 run(process.execPath, 'tools/generate.ts')
