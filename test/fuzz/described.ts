@@ -132,7 +132,7 @@ function oneOfEach(
       method,
       operation,
       ids: fc.oneof({ weight: 4, arbitrary: knownIds }, { weight: 1, arbitrary: uuids }),
-      queries: queriesOf(judge, path, operation),
+      queries: queriesOf(judge, { path, method }, operation),
       headers: headersOf(operation),
       bodies: schema && bodiesOf(judge, schema.$ref.split('/').at(-1) ?? ''),
     })

@@ -12,7 +12,7 @@ export interface Query {
 /** Query strings of an operation that has query parameters. */
 export function queriesOf(
   judge: Judge,
-  path: string,
+  { path, method }: { path: string; method: string },
   { parameters = [] }: Operation,
 ): { allowed: fc.Arbitrary<Query>; forbidden: fc.Arbitrary<Query> } | undefined {
   const known = parameters.flatMap((parameter, index) =>
@@ -20,7 +20,7 @@ export function queriesOf(
       ? [
           {
             name: parameter.name,
-            values: valuesOf(judge, ['paths', path, 'get', 'parameters', String(index), 'schema']),
+            values: valuesOf(judge, ['paths', path, method, 'parameters', String(index), 'schema']),
           },
         ]
       : [],

@@ -121,6 +121,13 @@ const refusals: Record<string, string[]> = {
   getUserAbsence: ['user-not-found'],
   endUserAbsence: ['user-not-found'],
   changePassword: ['wrong-password', 'too-many-attempts', 'validation-failed'],
+  // A returnTo must be a path of the web app.
+  beginCompanySignIn: ['company-account-off', 'validation-failed'],
+  finishCompanySignIn: ['company-account-off'],
+  beginCompanyLink: ['company-account-off', 'recent-sign-in-needed', 'validation-failed'],
+  unlinkCompany: ['recent-sign-in-needed'],
+  beginCompanyConfirmation: ['company-account-off', 'validation-failed'],
+  useLinkByCompany: ['company-account-off'],
   issueToken: ['invalid-credentials', 'too-many-attempts'],
   refreshToken: ['invalid-refresh-token'],
   issueServiceToken: ['invalid-client'],
