@@ -1670,6 +1670,8 @@ export interface components {
       hasPassword: boolean
       /** Whether the user can sign in with a company account. */
       hasCompanyAccount: boolean
+      /** Only in lists, because a sign-in does not change the entity tag. Null if the user has not signed in since version 1.1.0. */
+      lastSignInAtUtc?: string | null
       /** When it was created. */
       createdAtUtc: string
     }

@@ -53,14 +53,14 @@ const eventColumns = (text: string, instant: string) => `id ${text} not null,
      hashes ${text} not null,
      clear ${text} not null`
 
-/** The tables of company accounts (section 24 of the contract). */
+/** Company accounts (section 24 of the contract), and when people last signed in. */
 export const companyTables = ({
   text,
   instant,
   end,
 }: Pick<Dialect, 'text' | 'instant' | 'end'>): Migration => ({
   oldestRelease: '1.0.0',
-  // The first two are only read meanwhile.
+  // Sessions can be read meanwhile.
   locks: ['principals', 'sessions', 'session_ids'],
   async step(trx) {
     for (const statement of [
@@ -77,6 +77,7 @@ export const companyTables = ({
        )${end}`,
       'create index company_sessions_by_sid on company_sessions (company_sid)',
       'alter table session_ids add column by_company integer not null default 0 check (by_company in (0, 1))',
+      `alter table principals add column last_signed_in_at ${instant}`,
     ]) {
       await sql.raw(statement).execute(trx)
     }

@@ -83,6 +83,8 @@ export interface Database {
     created_at: number
     /** Rises with every event of the account. */
     version: Generated<number>
+    /** When a user last signed in: null if never, or only to 1.0. */
+    last_signed_in_at: number | null
   }
 
   users: {

@@ -71,9 +71,9 @@ interface Written {
   kinds: string[]
 }
 
-/** The use of a passkey and the sending of events change these columns, and need no event. */
+/** A sign-in, the use of a passkey and the sending of events change these columns, and need no event. */
 const progress = {
-  ...{ counter: 0, last_used_at: 0 },
+  ...{ counter: 0, last_used_at: 0, last_signed_in_at: 0 },
   ...{ era: 0, sequence: 0, failures: 0, failing_since: 0, next_attempt_at: 0 },
 }
 
@@ -120,7 +120,12 @@ async function watchWrites(db: AppDatabase): Promise<Written[]> {
 async function useCompanyAccounts(service: InsideService): Promise<void> {
   const { db } = service
   const [now, issuer] = [service.now(), 'https://login.example.com']
-  const names = { email: 'first@company.example', userName: 'first', fullName: null, roles: null }
+  const names = {
+    email: 'first@company.example',
+    userName: 'first',
+    fullName: null,
+    roles: null,
+  }
   const identity = { issuer, subject: 'jo', sid: 'one', authenticatedAt: now, ...names }
   const attempt = () => ({ nonce: newSecret(), expiresAt: now + 600_000 })
   const user = await newUser(service)

@@ -141,10 +141,10 @@ export function insertSource(database: Sqlite.Database): void {
   insert('roles', [oddText, 3, 1])
   insert(
     'principals',
-    [7, 'user', 'Jo', 'jo', 1, 5, 2, 0, 6, 4],
-    [40, 'client', oddText, oddText, 0, 0, 0, 1, 0, 1],
+    [7, 'user', 'Jo', 'jo', 1, 5, 2, 0, 6, 4, lastInstant],
+    [40, 'client', oddText, oddText, 0, 0, 0, 1, 0, 1, null],
   )
-  insert('principals', [41, 'user', 'gone', 'gone', 1, 0, 0, 0, 0, 1])
+  insert('principals', [41, 'user', 'gone', 'gone', 1, 0, 0, 0, 0, 1, null])
   database.exec('delete from principals where id = 41')
   insert('users', [
     7,

@@ -105,6 +105,7 @@ describe('person erase and customer erase', () => {
   it('leave no name in any file of the database, and a log that verifies', async (t) => {
     const cli = erasable(t)
     assert.deepEqual(filesWithNames(cli, []), ['before.db', 'test.db'])
+    cli.sql((database) => database.exec('update principals set last_signed_in_at = 1'))
     const erased = await cli.run('person erase 2')
     assert.deepEqual(erased, {
       status: 0,
@@ -118,6 +119,7 @@ describe('person erase and customer erase', () => {
     assert.doesNotMatch(JSON.stringify(said), anyName)
     assert.equal((await cli.run('log verify')).status, 0)
     const counted = cli.sql((database) => ({
+      signIns: database.prepare('select count(last_signed_in_at) from principals').pluck().get(),
       customers: database
         .prepare("select count(*) from orders where customer glob 'customer-[0-9]*'")
         .pluck()
@@ -133,7 +135,13 @@ describe('person erase and customer erase', () => {
       integrity: database.pragma('integrity_check', { simple: true }),
     }))
     const every = count * count
-    assert.deepEqual(counted, { customers: every, creators: every, found: 0, integrity: 'ok' })
+    assert.deepEqual(counted, {
+      signIns: 1,
+      customers: every,
+      creators: every,
+      found: 0,
+      integrity: 'ok',
+    })
     assert.match((await cli.run('person erase 2')).stdout, /^User 2 was erased before\.\n$/)
   })
 

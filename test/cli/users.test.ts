@@ -198,7 +198,7 @@ describe('user set-password, disable, enable, grant and revoke', () => {
     assert.deepEqual(await cli.json('user disable --user-name JO'), disabled)
     assert.deepEqual(await cli.json('user disable jo'), { ...disabled, changed: false })
     const list = (await cli.run('user list')).stdout
-    assert.match(list, /^1 {3}jo {9}jo@example\.com {2}Viewer {2}- {10}disabled$/m)
+    assert.match(list, /^1 {3}jo {9}jo@example\.com {2}Viewer {2}- {10}- {13}disabled$/m)
     const enabled = { userName, enabled: true, changed: true }
     assert.deepEqual(await cli.json('user enable --email jo@example.com'), enabled)
     assert.deepEqual(await cli.json('user grant jo admin --role Operator,Viewer'), {
@@ -270,7 +270,7 @@ describe('user list', () => {
           select id, name_folded || '@example.com', 'own' from principals`),
     )
     const lines = (await cli.run('user list')).stdout.split('\n')
-    assert.match(lines[0] ?? '', /^ID +USER NAME +EMAIL +ROLES +TIME ZONE +STATE$/)
+    assert.match(lines[0] ?? '', /^ID +USER NAME +EMAIL +ROLES +TIME ZONE +LAST SIGN-IN +STATE$/)
     const names = lines.slice(1, -1).map((line) => line.split(/ +/)[1])
     assert.equal(names.length, 130_000)
     assert.deepEqual(

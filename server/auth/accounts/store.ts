@@ -233,15 +233,16 @@ export interface CheckedCredentials {
 
 /**
  * The account, if it is enabled. A write that changes nothing locks it, so a change of its credentials comes
- * either before this transaction, and is seen, or after it.
+ * either before this transaction, and is seen, or after it. A sign-in is recorded by the same write.
  */
 export async function lockAccount(
   trx: Trx,
   principalId: number,
+  signedInAt?: number,
 ): Promise<{ id: number; name: string; epoch: number } | undefined> {
   return trx
     .updateTable('principals')
-    .set('enabled', 1)
+    .set({ enabled: 1, ...(signedInAt !== undefined && { last_signed_in_at: signedInAt }) })
     .where('id', '=', principalId)
     .where('enabled', '=', 1)
     .returning(['id', 'name', 'credentials_epoch as epoch'])
@@ -274,19 +275,25 @@ function laterInstant(nowMilliseconds: number) {
 /**
  * Returns the epoch of the account. Throws `invalid-credentials` unless the user is still enabled and has the
  * credentials that were checked. A write that changes nothing locks the account: disabling or a new password
- * comes either first, and is seen, or after this transaction, and ends what it made.
+ * comes either first, and is seen, or after this transaction, and ends what it made. The same write records
+ * a sign-in.
  */
-export async function confirmCredentials(trx: Trx, expected: CheckedCredentials): Promise<number> {
+export async function confirmCredentials(
+  trx: Trx,
+  expected: CheckedCredentials,
+  signedInAt: number | null = null,
+): Promise<number> {
   const passwordHash = expected.passwordHash ?? ''
-  const [locked] = (await lockCredentials(trx, { ...expected, passwordHash })).rows
+  const [locked] = (await lockCredentials(trx, { ...expected, passwordHash, signedInAt })).rows
   if (locked === undefined) throw new Problem('invalid-credentials')
   return locked.credentials_epoch
 }
 
-const lockCredentials = prepared((trx, expected: CheckedCredentials) =>
+const lockCredentials = prepared((trx, expected: CheckedCredentials & { signedInAt: number | null }) =>
   trx
     .updateTable('principals')
     .set('enabled', 1)
+    .set('last_signed_in_at', sql`coalesce(${expected.signedInAt}, last_signed_in_at)`)
     .where('id', '=', expected.principalId)
     .where('enabled', '=', 1)
     .where('credentials_changed_at', '=', expected.credentialsChangedAt)

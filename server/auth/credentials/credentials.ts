@@ -20,7 +20,7 @@ import {
 import { givePassword } from '../accounts/users/users.ts'
 import { requireCredential } from './passkeys/passkeys.ts'
 import { basisOf, hasPassword, type PresentedSignIn } from './passkeys/store.ts'
-import { replaceIds } from './sessions/store.ts'
+import { replaceIds } from './sessions/ids.ts'
 import { deleteSignIn, hasOtherSignIns, keepSignIn } from './store.ts'
 
 export interface EndSignInInput {
@@ -133,5 +133,8 @@ async function keep(
   { id, newIdHash, ...authenticated }: KeptSignIn,
 ): Promise<void> {
   if (!(await keepSignIn(trx, { ...epochs, id }))) throw new Problem('authentication-required')
-  if (newIdHash !== null) await replaceIds(trx, { sessionId: id, idHash: newIdHash, ...authenticated })
+  if (newIdHash !== null) {
+    const { principalId } = epochs
+    await replaceIds(trx, { principalId, sessionId: id, idHash: newIdHash, ...authenticated })
+  }
 }

@@ -72,18 +72,23 @@ const stateCell = ({ enabled, demo }: Listed) => `${enabled ? 'enabled' : 'disab
 
 export const listUsers = runList<UserAccount>({
   find: (db, wanted, options) => db.query('findUsers', wanted, options),
-  headings: ['ID', 'USER NAME', 'EMAIL', 'ROLES', 'TIME ZONE', 'STATE'],
+  headings: ['ID', 'USER NAME', 'EMAIL', 'ROLES', 'TIME ZONE', 'LAST SIGN-IN', 'STATE'],
   cellsOf: (user) => [
     String(user.id),
     user.userName,
     user.email,
     rolesCell(user),
     user.timeZone ?? '-',
+    formatInstantOrNull(user.lastSignInAt) ?? '-',
     stateCell(user) +
       (user.hasPassword ? '' : ', no password') +
       (user.hasCompanyAccount ? ', company account' : ''),
   ],
-  toValue: ({ version: _, createdAt, ...user }) => ({ ...user, createdAtUtc: formatInstant(createdAt) }),
+  toValue: ({ version: _, createdAt, lastSignInAt, ...user }) => ({
+    ...user,
+    lastSignInAtUtc: formatInstantOrNull(lastSignInAt),
+    createdAtUtc: formatInstant(createdAt),
+  }),
 })
 
 export const listClients = runList<ClientAccount>({

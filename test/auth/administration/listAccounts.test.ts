@@ -7,8 +7,9 @@ import { findAccountIds } from '../../../server/auth/accounts/query.ts'
 import { listRoles } from '../../../server/auth/accounts/roles/store.ts'
 import { findUsers } from '../../../server/auth/accounts/users/store.ts'
 import { machineStamp } from '../../../server/caller/stamp.ts'
-import { grantRoles, newClient, newUser } from '../../support/accounts.ts'
+import { grantRoles, newClient, newUser, refresh, signIn, tokenPair } from '../../support/accounts.ts'
 import { testEngine } from '../../support/database.ts'
+import { newPasskey, signInByPasskey } from '../../support/passkeys.ts'
 import { statementsOf, stepsOf } from '../../support/plans.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { type Service, setUp, startService, testService } from '../../support/service.ts'
@@ -173,6 +174,45 @@ describe('counts of accounts', () => {
         index,
       )
     }
+  })
+})
+
+describe('when a user last signed in', () => {
+  const service = testService({ inside: true })
+  const admin = setUp(() => service.bearer('admin'))
+
+  it('is in the list after each way in, and changes no version', async () => {
+    const user = await newUser(service)
+    const listed = async () => (await admin.get(`/v1/users?filter=${user.userName}`)).body.items[0]
+    const path = `/v1/users/${user.id}`
+    assert.equal((await listed()).lastSignInAtUtc, null)
+    const passkey = await newPasskey(service, user)
+    const { headers } = await admin.get(path)
+    const ways = [
+      () => signIn(service, user),
+      () => tokenPair(service, user),
+      () => signInByPasskey(service, passkey),
+    ]
+    for (const enter of ways) {
+      service.advance(1_000)
+      await enter()
+      assert.equal((await listed()).lastSignInAtUtc, new Date(service.now()).toISOString())
+    }
+    assert.equal((await admin.get(path, { 'if-none-match': headers.get('etag') ?? '' })).status, 304)
+  })
+
+  it('is not when a session or a token was refreshed, or a sign-in refused', async () => {
+    const user = await newUser(service)
+    const browser = await signIn(service, user)
+    const { refreshToken } = await tokenPair(service, user)
+    const before = new Date(service.now()).toISOString()
+    service.advance(1_000)
+    await refresh(service, refreshToken)
+    await browser.post('/v1/auth/session/confirm', { password: user.password })
+    const wrong = { ...user.credentials, password: 'not that password' }
+    assertProblem(await service.client().post('/v1/auth/session', wrong), 401, 'invalid-credentials')
+    const { items } = (await admin.get(`/v1/users?filter=${user.userName}`)).body
+    assert.equal(items[0].lastSignInAtUtc, before)
   })
 })
 

@@ -78,6 +78,8 @@ export async function findTaken(
 
 /** A user as administrators see it. */
 export interface UserAccount extends ListedAccount {
+  /** Null if never, or not since it is recorded. It does not change the version. */
+  lastSignInAt: number | null
   userName: string
   /** As it is printed next to the user name; null for none. */
   name: string | null
@@ -98,25 +100,17 @@ export async function findUsers(snapshot: Db, request: AccountsRequest): Promise
 async function usersOf(db: Db, ids: readonly number[]): Promise<UserAccount[]> {
   const rows = await selectAccounts(db, ids)
     .innerJoin('users', 'users.principal_id', 'principals.id')
+    .leftJoin('company_accounts', 'company_accounts.principal_id', 'principals.id')
     .select(['principals.name as userName', 'full_name as name', 'email', 'time_zone as timeZone'])
+    .select(['last_signed_in_at as lastSignInAt', 'issuer'])
     .select((eb) => eb.case().when('password_hash', 'is', null).then(0).else(1).end().as('hasPassword'))
     .execute()
   const users = await withRoles(db, rows)
-  const linked = await findLinked(db, ids)
-  return users.map((user) => ({
+  return users.map(({ issuer, ...user }) => ({
     ...user,
     hasPassword: user.hasPassword === 1,
-    hasCompanyAccount: linked.has(user.id),
+    hasCompanyAccount: issuer !== null,
   }))
-}
-
-async function findLinked(db: Db, ids: readonly number[]): Promise<Set<number>> {
-  const rows = await db
-    .selectFrom('company_accounts')
-    .select('principal_id as id')
-    .where('principal_id', 'in', [0, ...ids])
-    .execute()
-  return new Set(rows.map(({ id }) => id))
 }
 
 export async function findUser(db: Db, id: number): Promise<UserAccount | undefined> {
@@ -229,6 +223,7 @@ export async function forgetUser(
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
   await updateUserName(trx, id, name)
+  await trx.updateTable('principals').set('last_signed_in_at', null).where('id', '=', id).execute()
   return true
 }
 

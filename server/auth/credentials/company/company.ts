@@ -97,11 +97,11 @@ export async function enterByCompany(trx: Trx, input: EnterByCompanyInput): Prom
         : linked
   if ('refused' in made) return made
   const { principalId, email } = made
-  const account = await lockAccount(trx, principalId)
+  const account = await lockAccount(trx, principalId, session.nowMilliseconds)
   if (account === undefined) return { refused: 'account-disabled' }
   // Another sign-in or an administrator may have unlinked it meanwhile.
   if ((await findLinkOf(trx, principalId))?.subject !== identity.subject) {
-    return { refused: 'company-account-unknown' }
+    throw new Problem('company-account-unknown')
   }
   const keptRoles = mayChangeRoles ? await followClaim(trx, account, { identity, claimRoles, stamp }) : []
   const { authenticatedAt, sid } = identity

@@ -8,8 +8,9 @@ import { Problem } from '../../../problems/problems.ts'
 import { removal } from '../../../upkeep.ts'
 import { rolesOf } from '../../accounts/roles/store.ts'
 import { type CheckedCredentials, confirmCredentials, lockAccount } from '../../accounts/store.ts'
-import { findPasskey, takeTouch } from '../passkeys/store.ts'
+import { takeTouch } from '../passkeys/store.ts'
 import { retiredIdGraceMilliseconds } from './cookies.ts'
+import { type Authenticated, insertSessionId, makeRoomForId, type ReplacedId, retireId } from './ids.ts'
 
 /** A session that its account has not ended. Instants in milliseconds. */
 export interface StandingSession {
@@ -132,7 +133,7 @@ export async function createSession(
   trx: Trx,
   input: CreateSessionInput,
 ): Promise<{ roles: string[]; binding: string }> {
-  const credentialsEpoch = await confirmCredentials(trx, input)
+  const credentialsEpoch = await confirmCredentials(trx, input, input.nowMilliseconds)
   const passkeyId = await takeTouch(trx, input)
   const authenticatedAt = input.nowMilliseconds
   return insertNewSession(trx, { ...input, credentialsEpoch, passkeyId, authenticatedAt })
@@ -217,78 +218,12 @@ const endSurplusSessions = prepared((trx, user: { principalId: number }) =>
     ),
 )
 
-export interface Authenticated {
-  authenticatedAt: number
-  /** The passkey that was given then; null for the password and a company account. */
-  passkeyId: string | null
-  /** Whether the company account was shown then. */
-  byCompany?: boolean
-}
-
-interface NewSessionId extends Authenticated {
-  sessionId: string
-  idHash: string
-  number: number
-}
-
-/** Not recent if the passkey was removed, or the account unlinked, after the request was checked. */
-async function insertSessionId(trx: Trx, id: NewSessionId): Promise<void> {
-  const isHeld = id.byCompany
-    ? await hasCompanyAccount(trx, id.sessionId)
-    : id.passkeyId === null || (await findPasskey(trx, id.passkeyId)) !== undefined
-  const authenticatedAt = isHeld ? id.authenticatedAt : 0
-  await insertId(trx, { ...id, authenticatedAt, isByCompany: id.byCompany ? 1 : 0 })
-}
-
-const insertId = prepared((trx, id: NewSessionId & { isByCompany: number }) =>
-  trx.insertInto('session_ids').values({
-    id_hash: id.idHash,
-    session_id: id.sessionId,
-    number: id.number,
-    authenticated_at: id.authenticatedAt,
-    passkey_id: id.passkeyId,
-    retired_at: null,
-    by_company: id.isByCompany,
-  }),
-)
-
-async function hasCompanyAccount(trx: Trx, sessionId: string): Promise<boolean> {
-  const linked = await trx
-    .selectFrom('company_accounts')
-    .innerJoin('sessions', 'sessions.principal_id', 'company_accounts.principal_id')
-    .select('sessions.id')
-    .where('sessions.id', '=', sessionId)
-    .executeTakeFirst()
-  return linked !== undefined
-}
-
-/** Ends every id of the session, and gives it a new one. */
-export async function replaceIds(
-  trx: Trx,
-  { sessionId, ...id }: Authenticated & { sessionId: string; idHash: string },
-): Promise<void> {
-  await trx.deleteFrom('session_ids').where('session_id', '=', sessionId).execute()
-  const { issued_ids: number } = await trx
-    .updateTable('sessions')
-    .set((eb) => ({ issued_ids: eb('issued_ids', '+', 1) }))
-    .where('id', '=', sessionId)
-    .returning('issued_ids')
-    .executeTakeFirstOrThrow()
-  await insertSessionId(trx, { ...id, sessionId, number })
-}
-
 /** As stored with the presented id, or new if a credential was just given again. */
-export interface RefreshSessionInput extends Authenticated {
-  sessionId: string
+export interface RefreshSessionInput extends Authenticated, ReplacedId {
   principalId: number
-  /** Null if any id will do: a confirmation elsewhere may take minutes. */
-  presentedIdHash: string | null
   newIdHash: string
-  nowMilliseconds: number
   /** Whether the request counts as use of the session. */
   isUse: boolean
-  /** When the presented id stops working, unless it ends earlier already. */
-  retireAt: number
 }
 
 export interface RefreshedSession extends StandingSession {
@@ -334,38 +269,6 @@ export async function confirmSession(
 ): Promise<RefreshedSession> {
   await confirmCredentials(trx, input)
   return refreshSession(trx, { ...input, passkeyId: await takeTouch(trx, input) })
-}
-
-/** False if the presented id no longer works. */
-async function retireId(trx: Trx, input: RefreshSessionInput): Promise<boolean> {
-  if (input.presentedIdHash === null) return true
-  const { numUpdatedRows } = await trx
-    .updateTable('session_ids')
-    .set((eb) => ({ retired_at: eb.fn.coalesce('retired_at', eb.val(input.retireAt)) }))
-    .where('id_hash', '=', input.presentedIdHash)
-    .where((eb) => eb.or([eb('retired_at', 'is', null), eb('retired_at', '>', input.nowMilliseconds)]))
-    .executeTakeFirst()
-  return numUpdatedRows === 1n
-}
-
-/** How many ids of a session work at a time; one more ends the oldest at once. */
-export const idsLimit = 8
-
-/** Deletes the ids that no longer work, and the oldest of the others if there is no room for a new one. */
-async function makeRoomForId(trx: Trx, { sessionId, nowMilliseconds }: RefreshSessionInput): Promise<void> {
-  const ids = trx.deleteFrom('session_ids').where('session_id', '=', sessionId)
-  await ids.where('retired_at', '<=', nowMilliseconds).execute()
-  await ids
-    .where('number', '<=', (eb) =>
-      eb
-        .selectFrom('session_ids as kept')
-        .select('kept.number')
-        .where('kept.session_id', '=', sessionId)
-        .orderBy('kept.number', 'desc')
-        .limit(1)
-        .offset(idsLimit - 1),
-    )
-    .execute()
 }
 
 /**

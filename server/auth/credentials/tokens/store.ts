@@ -38,7 +38,7 @@ export async function createRefreshFamily(
   input: CreateRefreshFamilyInput,
 ): Promise<{ roles: string[] }> {
   const { principalId, tokenExpiresAt, familyExpiresAt } = input
-  const credentialsEpoch = await confirmCredentials(trx, input)
+  const credentialsEpoch = await confirmCredentials(trx, input, input.nowMilliseconds)
   const passkeyId = await takeTouch(trx, input)
   const expiresAt = Math.min(tokenExpiresAt, familyExpiresAt)
   await insertFamily(trx, { ...input, credentialsEpoch, passkeyId, tokenExpiresAt: expiresAt })

@@ -61,6 +61,14 @@ export const UserAccount = answerOf('UserAccount', 'A user as administrators see
   enabled: flag('Whether the user can sign in.', true),
   hasPassword: flag('False until the user has set a password by a link.', true),
   hasCompanyAccount: flag('Whether the user can sign in with a company account.', false),
+  lastSignInAtUtc: Type.Optional(
+    nullable(
+      'string',
+      'Only in lists, because a sign-in does not change the entity tag. Null if the user has not signed in since version 1.1.0.',
+      '2026-11-20T10:00:00.000Z',
+      { format: 'date-time' },
+    ),
+  ),
   createdAtUtc,
 })
 

@@ -1,4 +1,4 @@
-import { formatInstant } from '../../../clock.ts'
+import { formatInstant, formatInstantOrNull } from '../../../clock.ts'
 import { claimRolesOf } from '../../../config.ts'
 import { addition, change, read, readStamp, search, shownOnce } from '../../../http/resource.ts'
 import { type Routes, route } from '../../../http/route.ts'
@@ -25,7 +25,7 @@ export const userRoutes: Routes<AuthParts> = {
     page: PaginatedListOfUserAccount,
     find: async ({ db }, wanted, options) => {
       const { items, totalCount } = await db.query('findUsers', wanted, options)
-      return { items: items.map(toResponse), totalCount }
+      return { items: items.map(toListed), totalCount }
     },
   }),
   addUser: addition('/v1/users', {
@@ -96,6 +96,10 @@ export const userRoutes: Routes<AuthParts> = {
   }),
 }
 
-function toResponse({ createdAt, demo: _, version: __, ...user }: StoredUser) {
+function toListed(user: StoredUser) {
+  return { ...toResponse(user), lastSignInAtUtc: formatInstantOrNull(user.lastSignInAt) }
+}
+
+function toResponse({ createdAt, lastSignInAt: _, demo: __, version: ___, ...user }: StoredUser) {
   return { ...user, createdAtUtc: formatInstant(createdAt) }
 }

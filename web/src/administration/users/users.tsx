@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { formatInstant } from '../../ui/format.ts'
 import { Name } from '../../ui/name.tsx'
 import { Frame } from '../frame.tsx'
 import { AccountList } from '../list.tsx'
@@ -32,5 +33,7 @@ const columns = {
   ),
   Email: ({ email }: UserAccount) => email,
   Roles: ({ roles }: UserAccount) => roles.join(', ') || 'None',
+  'Last sign-in': ({ lastSignInAtUtc }: UserAccount) =>
+    lastSignInAtUtc ? formatInstant(lastSignInAtUtc) : 'None recorded',
   State: (user: UserAccount) => <AccountState {...user} />,
 }
