@@ -94,7 +94,7 @@ export interface paths {
     post: operations['useEmailLink']
   }
   '/v1/auth/session/company': {
-    /** Sign in by company account. For a browser, which is sent to the provider. If that does not answer, it is sent to the sign-in page. */
+    /** Sign in by company account. For a browser, which is sent to the provider. If that does not answer, or if a page of another site sends the browser here, it is sent to the sign-in page. */
     get: operations['beginCompanySignIn']
   }
   '/v1/auth/session/company/callback': {

@@ -181,7 +181,8 @@ function assertNotForged(request: FastifyRequest, parts: GuardParts, principal: 
   }
 }
 
-function assertSameSite(request: FastifyRequest, config: Config, publicUrl: string): void {
+/** Throws `cross-site-request`. */
+export function assertSameSite(request: FastifyRequest, config: Config, publicUrl: string): void {
   if (isCrossSite(request, config, publicUrl)) throw new Problem('cross-site-request')
 }
 

@@ -125,6 +125,7 @@ async function useCompanyAccounts(service: InsideService): Promise<void> {
     userName: 'first',
     fullName: null,
     roles: null,
+    missingClaim: null,
   }
   const identity = { issuer, subject: 'jo', sid: 'one', authenticatedAt: now, ...names }
   const attempt = () => ({ nonce: newSecret(), expiresAt: now + 600_000 })

@@ -218,8 +218,16 @@ describe('requestLink', () => {
       const userName = `u${Math.floor(service.now())}`
       const email = `${userName}@example.com`
       const user = { userName, email, passwordHash: null, timeZone: null, roles: [], stamp }
-      await service.db.write('addUser', user)
+      const { id } = await service.db.write('addUser', user)
       assert.match(await newMail({ email } as TestUser), /has no password yet.* ask an administrator: admin,/)
+      const linked = { issuer: 'https://login.example.com', subject: userName, linked_at: 1 }
+      await withRawDatabase(service.databaseUrl, (db) =>
+        db
+          .insertInto('company_accounts')
+          .values({ principal_id: id, ...linked })
+          .execute(),
+      )
+      assert.match(await newMail({ email } as TestUser), /you sign in with your company account.*ask an/)
     })
 
     it('and nothing at all to a disabled one', async () => {

@@ -19,6 +19,14 @@ describe('oidc check', () => {
     assert.match(stdout, /logout URI: https:\/\/orders\.example\.com\/v1\/auth\/session\/company\/logout/)
   })
 
+  it('says which roles of OIDC_ROLES do not exist', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('migrate')
+    const env = { DATABASE_URL: `file:${cli.databaseFile}`, OIDC_ROLES: 'claim=groups; it=Admin; a=Finance' }
+    const { stdout } = await cli.run('oidc check', '', { ...settings(), ...env })
+    assert.match(stdout, /\nOIDC_ROLES: there is no role Finance, so nobody gets it\.\n$/)
+  })
+
   it('says what is wrong: no settings, another secret, another issuer, no answer', async (t) => {
     const cli = commandLine(t)
     const check = async (changes: Record<string, string>) => {

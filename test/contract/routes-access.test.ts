@@ -411,7 +411,7 @@ describe('the route table', () => {
     session.withBearer('not.a.token')
     // Only a sign-in that sets a cookie checks where it comes from.
     const foreign = (path: string) =>
-      /^\/v1\/auth\/(?:session(?:\/passkey|\/company)?|links\/use\/company)$/.test(path)
+      /^\/v1\/auth\/(?:session(?:\/passkey)?|links\/use\/company)$/.test(path)
         ? {}
         : { 'sec-fetch-site': 'cross-site' }
     for (const { method, path } of routes.filter(({ access }) => access === 'public')) {

@@ -73,12 +73,7 @@ const kinds: Record<LinkName, LinkKind> = {
           reason,
         }
       }
-      const [how, when] = isByPasskey
-        ? [
-            'Your account signs in with a passkey, so no link can be mailed to you. Choose “Use a passkey” on the sign-in page.',
-            'If you have lost your passkey',
-          ]
-        : ['Your account has no password yet. It needs the link of an invitation.', 'For a new one']
+      const [how, when] = wayIn({ isByPasskey, ...user })
       const before = [how, `${when}, ask ${await anAdministrator(trx)}.`]
       const subject = 'How to sign in to Countersign'
       return { link: null, email, subject, before, label: 'Sign in', after, reason }
@@ -139,6 +134,22 @@ const kinds: Record<LinkName, LinkKind> = {
       }
     },
   },
+}
+
+/** How somebody without a password signs in, and when to ask an administrator. */
+function wayIn(account: { isByPasskey: boolean; hasCompanyAccount: boolean }): [how: string, when: string] {
+  if (account.isByPasskey) {
+    return [
+      'Your account signs in with a passkey, so no link can be mailed to you. Choose “Use a passkey” on the sign-in page.',
+      'If you have lost your passkey',
+    ]
+  }
+  return account.hasCompanyAccount
+    ? [
+        'Your account has no password: you sign in with your company account, by its button on the sign-in page.',
+        'If that does not work',
+      ]
+    : ['Your account has no password yet. It needs the link of an invitation.', 'For a new one']
 }
 
 /** An address that somebody entered: no mail, because perhaps no account has it. */

@@ -151,8 +151,10 @@ describe('an answer that is not for this attempt is refused', () => {
     const victim = service.client()
     assert.equal(outcomeOf(await comeBack(victim, callback)), 'company-attempt-invalid')
     assertProblem(await victim.get('/v1/auth/me'), 401, 'authentication-required')
-    const begun = await victim.get('/v1/auth/session/company', { 'sec-fetch-site': 'cross-site' })
-    assertProblem(begun, 403, 'cross-site-request')
+    const link = '/v1/auth/session/company?returnTo=/orders'
+    const begun = await victim.get(link, { 'sec-fetch-site': 'cross-site' })
+    assert.equal(begun.headers.get('location'), '/sign-in?to=%2Forders&company=cross-site-request')
+    assert.equal(victim.cookies.has(attempt), false)
   })
 
   it('a second time, by code and by attempt', async () => {
@@ -373,11 +375,16 @@ describe('roles by claim', () => {
   })
 
   it('say nothing if the provider holds the claim back', async () => {
-    const { forger } = parts
     await enterWith(parts, { sub: 'plain', groups: ['finance'] })
     const overage = { groups: undefined, _claim_names: { groups: 'src1' } }
     assert.equal((await enterWith(parts, { sub: 'plain', ...overage })).outcome, 'company-answer-invalid')
-    assert.ok(forger.issuer)
+  })
+
+  it('go without the claim, and the log of the service says that it is missing', async () => {
+    const { browser } = await enterWith(parts, { sub: 'plain' })
+    assert.deepEqual(await rolesOf(browser), ['Operator'])
+    const line = (await parts.service.log()).findLast(({ event }) => event === 'company-claim-missing')
+    assert.equal(line?.claim, 'groups')
   })
 })
 

@@ -49,6 +49,7 @@ const reasons: Record<string, string> = {
     'That company account is linked to someone else here. Use your own, or ask an administrator.',
   'company-account-linked': 'Your account has another company account. Unlink it first.',
   'company-account-other': 'That is not the company account that is linked to your account.',
+  'cross-site-request': 'Another site sent you here to sign in. If you want to, use the button below.',
   'company-email-unusable':
     'That company account has no email that can be used here. Ask an administrator for an account.',
   'company-email-taken':

@@ -21,6 +21,8 @@ export interface CompanyIdentity {
   fullName: string | null
   /** Those that the claim gives; null if no role follows a claim. */
   roles: string[] | null
+  /** The claim of the roles, if the provider did not send it. */
+  missingClaim: string | null
 }
 
 /** Claims that are needed and that the ID token does not have: some providers send them as user info only. */
@@ -52,6 +54,7 @@ export function identityOf(claims: Claims, settings: CompanySettings, now: numbe
     userName: userNameOf(claims),
     fullName: textOr(printedName.read(claims.name), null),
     roles: rolesOf(claims, settings),
+    missingClaim: claims[settings.roles?.claim ?? ''] === undefined ? (settings.roles?.claim ?? null) : null,
   }
 }
 
@@ -80,7 +83,7 @@ function userNameOf({ preferred_username: preferred, email }: Claims): string {
 }
 
 /**
- * An absent claim gives no role. One that the provider holds back because it is too long (`_claim_names`,
+ * An absent claim gives no role, because many providers leave an empty one out. One that the provider holds back because it is too long (`_claim_names`,
  * OpenID Connect Core 1.0 §5.6.2) says nothing, so it may not take roles away.
  */
 function rolesOf(claims: Claims, { roles }: CompanySettings): string[] | null {

@@ -5,7 +5,7 @@ import {
   customFetch as joseFetch,
   jwtVerify,
 } from 'jose'
-import type { Configuration, ServerMetadata } from 'openid-client'
+import * as client from 'openid-client'
 import type { Challenge } from '../../../caller/touch.ts'
 import { type Clock, clockDifferenceMilliseconds, systemClock } from '../../../clock.ts'
 import { exchange } from '../../../exchange.ts'
@@ -61,7 +61,7 @@ interface Parts {
 }
 
 interface Provider {
-  metadata: ServerMetadata
+  metadata: client.ServerMetadata
   keys: ReturnType<typeof createRemoteJWKSet>
   readAt: number
 }
@@ -83,7 +83,6 @@ export class CompanyProvider {
 
   /** The address to which a browser is sent. To confirm, the provider must ask for a credential again. */
   async begin(purpose: CompanyPurpose, redirectUri: string): Promise<Begun> {
-    const client = await import('openid-client')
     const configuration = await this.#configuration()
     const [state, nonce, verifier] = [
       client.randomState(),
@@ -108,7 +107,6 @@ export class CompanyProvider {
    * ID token with its signature, `iss`, `aud`, `azp`, `nonce` and times (OpenID Connect Core 1.0 §3.1.3.7).
    */
   async finish(callback: URL, { state, nonce, verifier }: Attempt): Promise<CompanyIdentity> {
-    const client = await import('openid-client')
     const { settings, clock } = this.#parts
     const configuration = await this.#configuration()
     try {
@@ -157,9 +155,8 @@ export class CompanyProvider {
    * The metadata and the number of keys, once the provider has accepted the secret of the client: it must
    * refuse a code that it never gave, and nothing else.
    */
-  async look(redirectUri: string): Promise<{ metadata: ServerMetadata; keys: number }> {
+  async look(redirectUri: string): Promise<{ metadata: client.ServerMetadata; keys: number }> {
     const { metadata } = await this.#read()
-    const client = await import('openid-client')
     const parameters = { code: 'of-no-use', redirect_uri: redirectUri, code_verifier: 'x'.repeat(43) }
     const failure: unknown = await client
       .genericGrantRequest(await this.#configuration(), 'authorization_code', parameters)
@@ -202,8 +199,7 @@ export class CompanyProvider {
   }
 
   /** With the clock of the service, which a test may move. */
-  async #configuration(): Promise<Configuration> {
-    const client = await import('openid-client')
+  async #configuration(): Promise<client.Configuration> {
     const { settings, clock } = this.#parts
     const { metadata } = await this.#current()
     const { clientId, clientSecret } = settings
@@ -235,7 +231,6 @@ export class CompanyProvider {
   }
 
   async #read(): Promise<Provider> {
-    const client = await import('openid-client')
     const { settings, clock } = this.#parts
     try {
       const configuration = await client.discovery(

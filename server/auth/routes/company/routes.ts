@@ -1,80 +1,27 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { companyStamp, stampOf } from '../../caller/stamp.ts'
-import { claimRolesOf } from '../../config.ts'
-import { answerOf, text } from '../../http/answers.ts'
-import { anyText, bodyOf, Fault, formOf, noContent, queryOf, refined, textField } from '../../http/fields.ts'
-import { readStamp } from '../../http/resource.ts'
-import { callerOf, header, locationHeader, type Routes, route } from '../../http/route.ts'
-import { strandedHeader, tellStranded } from '../../http/stranded.ts'
-import { newOpaqueId, newSecret, sha256 } from '../../ids.ts'
-import type { ProblemCode } from '../../problems/catalogue.ts'
-import { Problem } from '../../problems/problems.ts'
-import { findUserById } from '../accounts/users/store.ts'
-import { presentedAntiforgeryCookie, presentedAttempt, presentedSessionIdHash } from '../authenticate.ts'
+import { noContent } from '../../../http/fields.ts'
+import { readStamp } from '../../../http/resource.ts'
+import { callerOf, header, locationHeader, type Routes, route } from '../../../http/route.ts'
+import { strandedHeader, tellStranded } from '../../../http/stranded.ts'
+import { sha256 } from '../../../ids.ts'
+import { Problem } from '../../../problems/problems.ts'
+import { presentedAntiforgeryCookie, presentedAttempt, presentedSessionIdHash } from '../../authenticate.ts'
 import {
   type Attempt,
   attemptLifetimeSeconds,
   type CompanyPurpose,
-  isPathOfApp,
-} from '../credentials/company/attempt.ts'
-import type { CompanyIdentity } from '../credentials/company/claims.ts'
-import { CompanyFailure } from '../credentials/company/failure.ts'
-import { findLinkOf } from '../credentials/company/store.ts'
-import {
-  announceExpiry,
-  antiforgeryCookieName,
-  clearAttempt,
-  clearCookie,
-  clearSession,
-  retiredIdGraceMilliseconds,
-  sessionCookieName,
-  setAttempt,
-  setCookie,
-} from '../credentials/sessions/cookies.ts'
-import { recentSignInMilliseconds } from '../guard.ts'
-import { type AuthParts, logEvent, logSignIn, userAgentOf } from '../login.ts'
-import { optional } from './administration/fields.ts'
-import { requireHolder } from './links.ts'
-import { rpIdOf } from './passkeys/routes.ts'
-import { linkToken } from './schemas.ts'
-import { setSession } from './sessions.ts'
+} from '../../credentials/company/attempt.ts'
+import { CompanyFailure } from '../../credentials/company/failure.ts'
+import { findLinkOf } from '../../credentials/company/store.ts'
+import { clearAttempt, clearSession, setAttempt } from '../../credentials/sessions/cookies.ts'
+import { assertSameSite } from '../../guard.ts'
+import { type AuthParts, logEvent } from '../../login.ts'
+import { requireHolder } from '../links.ts'
+import { rpIdOf } from '../passkeys/routes.ts'
+import { endings, goBack, goOn } from './endings.ts'
+import { CompanyAddress, CompanyLogoutForm, ReturnQuery, UseLinkByCompanyCommand } from './schemas.ts'
 
 const callbackPath = '/v1/auth/session/company/callback'
-
-const returnTo = optional(
-  refined(
-    anyText,
-    text('Path of the web app to go on to: it begins with one `/`.', '/orders?view=waiting', {
-      maxLength: 2_000,
-    }),
-    (path) =>
-      path.length <= 2_000 && isPathOfApp(path)
-        ? path
-        : new Fault('format', 'must be a path of the web app, such as /orders.'),
-  ),
-)
-const ReturnQuery = queryOf({ returnTo })
-const CompanyAddress = answerOf('CompanyAddress', undefined, {
-  url: text(
-    'Where to send the browser: the provider of the company account.',
-    'https://login.example.com/auth?...',
-  ),
-})
-const UseLinkByCompanyCommand = bodyOf(
-  'UseLinkByCompanyCommand',
-  'Links a company account by a one-time link.',
-  {
-    token: linkToken,
-  },
-)
-const CompanyLogoutForm = formOf('CompanyLogoutForm', 'Says that somebody has signed out at the provider.', {
-  logout_token: textField(
-    1,
-    16_384,
-    'A logout token of OpenID Connect Back-Channel Logout 1.0.',
-    'eyJ0eXAiOi...',
-  ),
-})
 
 const attemptCookie = header(
   'Set-Cookie',
@@ -87,24 +34,20 @@ export const companyRoutes: Routes<AuthParts> = {
   beginCompanySignIn: route('GET /v1/auth/session/company', {
     summary: 'Sign in by company account',
     description:
-      'For a browser, which is sent to the provider. If that does not answer, it is sent to the sign-in page.',
+      'For a browser, which is sent to the provider. If that does not answer, or if a page of another site sends the browser here, it is sent to the sign-in page.',
     access: 'public',
     limit: 'exchange',
-    sameSiteOnly: true,
-    problems: ['company-account-off', 'company-attempt-invalid', 'cross-site-request'],
+    problems: ['company-account-off', 'company-attempt-invalid'],
     responseHeaders: gone,
     querystring: ReturnQuery,
     response: { 303: noContent },
     handler: async (parts, request, reply) => {
+      requireCompany(parts)
       requireDocument(request)
-      const antiforgeryCookie = presentedAntiforgeryCookie(request)
-      const attempt = {
-        purpose: 'sign-in',
-        returnTo: request.query.returnTo ?? '/',
-        replacedIdHash: presentedSessionIdHash(request) ?? null,
-        offeredBinding: antiforgeryCookie === undefined ? null : sha256(antiforgeryCookie),
-      } as const
+      const returnTo = request.query.returnTo ?? '/'
+      const attempt = { purpose: 'sign-in', returnTo, ...replacedBy(request) } as const
       try {
+        assertSameSite(request, parts.config, parts.publicUrl())
         return reply
           .code(303)
           .header('location', await begin(parts, reply, attempt))
@@ -224,14 +167,8 @@ export const companyRoutes: Routes<AuthParts> = {
       const tokenHash = sha256(request.body.token)
       const link = { tokenHash, purpose: 'password', nowMilliseconds: parts.clock() } as const
       const { principalId } = await requireHolder(parts, request, link)
-      const cookie = presentedAntiforgeryCookie(request)
-      const attempt = {
-        purpose: 'one-time-link',
-        returnTo: '/',
-        link: { principalId, tokenHash },
-        replacedIdHash: presentedSessionIdHash(request) ?? null,
-        offeredBinding: cookie === undefined ? null : sha256(cookie),
-      } as const
+      const wanted = { purpose: 'one-time-link', returnTo: '/', link: { principalId, tokenHash } } as const
+      const attempt = { ...wanted, ...replacedBy(request) }
       return { url: await orProblem(() => begin(parts, reply, attempt)) }
     },
   }),
@@ -268,6 +205,15 @@ function requireDocument({ headers }: FastifyRequest): void {
   if (destination !== undefined && destination !== 'document') throw new Problem('company-attempt-invalid')
 }
 
+/** What a sign-in takes over from the browser. */
+function replacedBy(request: FastifyRequest): Pick<Attempt, 'replacedIdHash' | 'offeredBinding'> {
+  const cookie = presentedAntiforgeryCookie(request)
+  return {
+    replacedIdHash: presentedSessionIdHash(request) ?? null,
+    offeredBinding: cookie === undefined ? null : sha256(cookie),
+  }
+}
+
 type Wanted = Pick<Attempt, 'purpose' | 'returnTo'> & Partial<Attempt>
 
 /** Seals the attempt into the cookie, and returns the address of the provider. */
@@ -300,121 +246,4 @@ async function orProblem(work: () => Promise<string>): Promise<string> {
   } catch (error) {
     throw error instanceof CompanyFailure ? new Problem(error.code, { cause: error }) : error
   }
-}
-
-interface Exchanged {
-  parts: AuthParts
-  request: FastifyRequest
-  reply: FastifyReply
-}
-
-type End = (exchanged: Exchanged, attempt: Attempt, identity: CompanyIdentity) => Promise<void>
-
-/** How an attempt ends, by its purpose. */
-const endings: Record<CompanyPurpose, End> = {
-  'sign-in': enter,
-  'one-time-link': enter,
-  async link({ parts, request }, attempt, identity) {
-    const asked = await askedIn(parts, attempt, identity)
-    const recentSince = asked.stamp.nowMilliseconds - recentSignInMilliseconds
-    const linked = await parts.change('linkCompany', { ...asked, recentSince })
-    if ('refused' in linked) throw new Problem(linked.refused)
-    logEvent(request, 'company-linked', { principalId: asked.asker.principalId })
-  },
-  async confirmation({ parts, request, reply }, attempt, identity) {
-    const asked = await askedIn(parts, attempt, identity)
-    const { nowMilliseconds: now } = asked.stamp
-    if (identity.authenticatedAt <= now - recentSignInMilliseconds)
-      throw new Problem('company-sign-in-not-recent')
-    const sessionId = newSecret()
-    const retireAt = now + retiredIdGraceMilliseconds
-    const confirmed = await parts.db.write('confirmByCompany', {
-      ...asked,
-      newIdHash: sha256(sessionId),
-      retireAt,
-    })
-    if ('refused' in confirmed) throw new Problem(confirmed.refused)
-    logSignIn(request, asked.asker.principalId, 'confirmation')
-    announceExpiry(reply, confirmed, parts.config)
-    reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
-  },
-}
-
-async function enter({ parts, request, reply }: Exchanged, attempt: Attempt, identity: CompanyIdentity) {
-  const { config } = parts
-  const now = parts.clock()
-  const sessionId = newSecret()
-  const session = {
-    sessionId: newOpaqueId(),
-    idHash: sha256(sessionId),
-    offeredBinding: attempt.offeredBinding,
-    freshBinding: newSecret(),
-    replacedIdHash: attempt.replacedIdHash,
-    nowMilliseconds: now,
-    absoluteExpiresAt: now + config.sessionAbsoluteTtlSeconds * 1000,
-    sessionIdleTtlSeconds: config.sessionIdleTtlSeconds,
-    userAgent: userAgentOf(request),
-  }
-  const entered = await parts.change('enterByCompany', {
-    attempt: onceOf(attempt),
-    identity,
-    claimRoles: claimRolesOf(config),
-    createsAccounts: config.oidcNewAccounts === 'create',
-    link: attempt.link,
-    session,
-    stamp: companyStamp(now, identity.issuer),
-  })
-  if ('refused' in entered) throw new Problem(entered.refused)
-  const { principalId, keptRoles: roles } = entered
-  logSignIn(request, principalId, 'company')
-  if (roles.length > 0) logEvent(request, 'last-administrator-kept', { principalId, roles })
-  announceExpiry(reply, { ...session, lastSeenAt: now }, config)
-  setSession(reply, parts, sessionId, entered.binding)
-  if (attempt.offeredBinding !== null) reply.header('set-cookie', clearCookie(antiforgeryCookieName))
-}
-
-async function askedIn(parts: AuthParts, attempt: Attempt, identity: CompanyIdentity) {
-  const { asker } = attempt
-  if (asker === null) throw new Problem('company-attempt-invalid')
-  const { read } = parts.db
-  const user = await findUserById(read, asker.principalId)
-  if (user === undefined) throw new Problem('authentication-required')
-  const stamp = stampOf({ id: asker.principalId, userName: user.userName }, parts.clock(), null)
-  const { sessionIdleTtlSeconds } = parts.config
-  return { attempt: onceOf(attempt), identity, asker, stamp, sessionIdleTtlSeconds }
-}
-
-/** Makes an attempt work once, wherever it comes back. */
-const onceOf = ({ state, startedAt }: Attempt) => ({
-  nonce: sha256(`attempt ${state}`),
-  expiresAt: startedAt + attemptLifetimeSeconds * 1000,
-})
-
-/** The sign-in page sees the session, and goes on. */
-function goOn(reply: FastifyReply, { returnTo }: Pick<Attempt, 'returnTo'>): FastifyReply {
-  return reply.code(303).header('location', pageFor(returnTo)).send(undefined)
-}
-
-/** The sign-in page says why the attempt failed. The log has the cause. */
-function goBack(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  attempt: Pick<Attempt, 'purpose' | 'returnTo'> | undefined,
-  error: unknown,
-): FastifyReply {
-  if (!(error instanceof CompanyFailure || error instanceof Problem) || isOurs(error)) throw error
-  const why = error instanceof CompanyFailure ? error.message : error.code
-  logEvent(request, 'company-refused', { code: error.code, why, purpose: attempt?.purpose })
-  return reply
-    .code(303)
-    .header('location', pageFor(attempt?.returnTo ?? '/', error.code))
-    .send(undefined)
-}
-
-/** A failure of this service is answered as everywhere else. */
-const isOurs = (error: { code: ProblemCode }) =>
-  error.code === 'company-account-off' || error.code === 'database-unavailable'
-
-function pageFor(returnTo: string, code?: ProblemCode): string {
-  return `/sign-in?${new URLSearchParams({ to: returnTo, ...(code && { company: code }) })}`
 }
