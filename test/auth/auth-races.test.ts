@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
-import { idsLimit } from '../../server/auth/credentials/sessions/ids.ts'
+import { idsLimit } from '../../server/auth/credentials/sessions/ids/store.ts'
 import {
   grantRoles,
   liveCredentials,

@@ -20,7 +20,7 @@ import {
 import { givePassword } from '../accounts/users/users.ts'
 import { requireCredential } from './passkeys/passkeys.ts'
 import { basisOf, hasPassword, type PresentedSignIn } from './passkeys/store.ts'
-import { replaceIds } from './sessions/ids.ts'
+import { replaceIds } from './sessions/ids/store.ts'
 import { deleteSignIn, hasOtherSignIns, keepSignIn } from './store.ts'
 
 export interface EndSignInInput {

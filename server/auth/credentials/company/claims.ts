@@ -83,8 +83,9 @@ function userNameOf({ preferred_username: preferred, email }: Claims): string {
 }
 
 /**
- * An absent claim gives no role, because many providers leave an empty one out. One that the provider holds back because it is too long (`_claim_names`,
- * OpenID Connect Core 1.0 §5.6.2) says nothing, so it may not take roles away.
+ * An absent claim gives no role, because many providers leave an empty one out. One that the provider holds
+ * back because it is too long (`_claim_names`, OpenID Connect Core 1.0 §5.6.2) says nothing, so it may not
+ * take roles away.
  */
 function rolesOf(claims: Claims, { roles }: CompanySettings): string[] | null {
   if (roles === undefined) return null

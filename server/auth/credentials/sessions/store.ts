@@ -10,7 +10,7 @@ import { rolesOf } from '../../accounts/roles/store.ts'
 import { type CheckedCredentials, confirmCredentials, lockAccount } from '../../accounts/store.ts'
 import { takeTouch } from '../passkeys/store.ts'
 import { retiredIdGraceMilliseconds } from './cookies.ts'
-import { type Authenticated, insertSessionId, makeRoomForId, type ReplacedId, retireId } from './ids.ts'
+import { type Authenticated, insertSessionId, makeRoomForId, type ReplacedId, retireId } from './ids/store.ts'
 
 /** A session that its account has not ended. Instants in milliseconds. */
 export interface StandingSession {

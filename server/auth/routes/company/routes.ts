@@ -205,7 +205,7 @@ function requireDocument({ headers }: FastifyRequest): void {
   if (destination !== undefined && destination !== 'document') throw new Problem('company-attempt-invalid')
 }
 
-/** What a sign-in takes over from the browser. */
+/** The session and the antiforgery binding that a sign-in takes over. */
 function replacedBy(request: FastifyRequest): Pick<Attempt, 'replacedIdHash' | 'offeredBinding'> {
   const cookie = presentedAntiforgeryCookie(request)
   return {

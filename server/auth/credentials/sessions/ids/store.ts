@@ -1,8 +1,8 @@
 /** The ids of a session: each knows by itself when a credential was last given. */
-import { prepared } from '../../../db/prepared.ts'
-import type { Trx } from '../../../db/tables.ts'
-import { hasCompanyAccount } from '../../accounts/store.ts'
-import { findPasskey } from '../passkeys/store.ts'
+import { prepared } from '../../../../db/prepared.ts'
+import type { Trx } from '../../../../db/tables.ts'
+import { hasCompanyAccount } from '../../../accounts/store.ts'
+import { findPasskey } from '../../passkeys/store.ts'
 
 export interface Authenticated {
   authenticatedAt: number
