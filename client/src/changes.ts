@@ -25,7 +25,6 @@ export interface Batch {
 export interface FollowOptions {
   /** The place of a list or of the last batch; without it the stream begins now. */
   after?: string | undefined
-  /** Ends the stream. */
   signal?: AbortSignal
 }
 

@@ -31,7 +31,6 @@ export interface Orders {
     options?: ChangeOptions,
   ): Promise<Exchange<Schemas['CreateOrderResponse']>>
   get(id: string, reading?: Reading): Promise<Exchange<Schemas['Order']>>
-  /** One page. */
   list(query?: OrderQuery, reading?: Reading): Promise<Exchange<Schemas['PaginatedListOfOrderSummary']>>
   /** Every order that matches when its turn comes, once: see `Client.each`. */
   each(query?: OrderQuery, reading?: Reading): AsyncGenerator<Schemas['OrderSummary'], void>

@@ -17,7 +17,6 @@ const tabs: readonly Tab[] = [
   { to: '/log', name: 'Log', needs: 'Log.Read' },
 ]
 
-/** The settings that this person may open. */
 export function useSettings(): readonly Tab[] {
   const session = useSession()
   const permissions = session.kind === 'signed-in' ? session.permissions : []

@@ -30,7 +30,6 @@ const crowdedMilliseconds = 60_000
 let place: string | undefined
 let again = new AbortController()
 
-/** Messages between tabs. */
 type Message = Batch | { listReadAt: string } | { isCrowded: true }
 
 /**

@@ -23,7 +23,6 @@ const inBrackets = (value: unknown) => (list(value) === '' ? '' : `(${list(value
 const rolesOf = ({ roles }: Data) => inBrackets(roles)
 const permissionsOf = ({ permissions }: Data) => inBrackets(permissions)
 
-/** The changes of an account. */
 function changesOf(data: Data): string {
   const parts = [
     data.formerName !== undefined && `formerly ${data.formerName}`,

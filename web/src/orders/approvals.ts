@@ -5,7 +5,6 @@ import type { OrderApprovals } from './order.ts'
 
 type Counted = Pick<OrderApprovals, 'required' | 'given'>
 
-/** How many more approvals an order needs. */
 export function missingOf({ required, given }: Counted): number {
   return Math.max(0, required - given.length)
 }

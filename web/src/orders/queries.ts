@@ -19,7 +19,6 @@ export function orderQuery(id: string) {
   })
 }
 
-/** The policy and its version. */
 export interface Policy {
   rows: PolicyRow[]
   etag: string

@@ -25,7 +25,6 @@ export const waitingFilter = eachWaiting.length > 1 ? `(${eachWaiting.join(' OR 
  */
 export const mineFilter = 'waits:me'
 export const nobodyFilter = 'waits:nobody'
-/** Orders that the person created. */
 export const ownFilter = 'createdBy=me'
 export const approvedByMeFilter = 'approvedBy=me'
 export const othersFilter = `${waitingFilter} NOT ${mineFilter}`

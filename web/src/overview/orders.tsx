@@ -28,7 +28,6 @@ interface OrdersProps {
   children?: ReactNode
 }
 
-/** The first orders of a list. */
 export function Orders({ title, orders: { items, count }, search, isMixed, children }: OrdersProps) {
   return (
     <Section

@@ -39,7 +39,6 @@ const summaryQuery = queryOptions({
   },
 })
 
-/** The first orders of a list. */
 const listedQuery = ({ filter, ...sort }: { filter: string; orderBy?: SortKey }) =>
   queryOptions({
     queryKey: ['orders', 'overview', 'list', filter],
@@ -170,7 +169,6 @@ function Body({ summary, lists: { mine, created, createdTitle, stranded, stuck, 
   )
 }
 
-/** A placeholder for the lists and the chart. */
 function Skeleton() {
   return (
     <>

@@ -8,7 +8,6 @@ type Tallies = Record<Lowercase<StateName>, components['schemas']['OrderTally']>
 const sumOver = (tallies: Tallies, names: readonly StateName[]) =>
   names.reduce((sum, name) => sum + tallies[name.toLowerCase() as Lowercase<StateName>].count, 0)
 export const countOf = (tallies: Tallies) => sumOver(tallies, stateNames)
-/** How many wait for approval. */
 export const waitingOf = (tallies: Tallies) => sumOver(tallies, waitingStates)
 
 interface DayCount {

@@ -11,7 +11,6 @@ import { approvalNumbers, type DraftRow, fromId } from './rows.ts'
 interface RowProps {
   row: DraftRow
   number: number
-  /** There is no other row. */
   isOnly: boolean
   reading: Reading<string>
   /** A fault is shown once the person has left the field. */

@@ -60,5 +60,4 @@ export function areSame(rows: readonly WireRow[], others: readonly PolicyRow[]):
   return textOf(rows) === textOf(others)
 }
 
-/** The id of the field of a row's total. */
 export const fromId = ({ key }: Pick<DraftRow, 'key'>) => `from-${key}`

@@ -2,7 +2,6 @@ import type { PolicyRow } from '../orders/policy.ts'
 import { Table } from '../ui/table.tsx'
 import { fromInWords } from './words.ts'
 
-/** The policy, read-only. */
 export function PolicyTable({ rows, caption }: { rows: readonly PolicyRow[]; caption: string }) {
   return (
     <div className="rows-to-cards">

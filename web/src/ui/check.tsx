@@ -8,7 +8,6 @@ interface CheckProps {
   children: ReactNode
 }
 
-/** A checkbox and its label. */
 export function Check({ isOn, onTurn, isDisabled, className = '', children }: CheckProps) {
   return (
     <label className={`row nowrap ${className}`}>

@@ -1,6 +1,5 @@
 import { announce } from './announce.ts'
 
-/** Copies the text to the clipboard, and announces it. */
 export async function copy(text: string, name: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text)

@@ -8,7 +8,6 @@ export interface InputProps extends Omit<ComponentProps<'input'>, 'required'> {
   missing?: string
   /** The service's message about the field. */
   refusal?: string | undefined
-  /** Texts that it suggests. */
   options?: readonly string[]
 }
 

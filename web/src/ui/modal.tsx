@@ -3,7 +3,6 @@ import type { ModalProps } from './modal-frame.tsx'
 
 const ModalFrame = lazyPart('ModalFrame', () => import('./modal-frame.tsx'))
 
-/** A dialog over the page. */
 export function ModalDialog(props: ModalProps) {
   return props.isOpen && <ModalFrame {...props} />
 }

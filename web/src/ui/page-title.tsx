@@ -24,9 +24,7 @@ export function PageTitle({ title, children }: { title: string; children?: React
 
 interface PageHeadProps {
   title: string
-  /** A sentence about the view. */
   lead?: string | undefined
-  /** Actions. */
   children?: ReactNode
 }
 

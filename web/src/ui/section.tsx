@@ -11,7 +11,6 @@ interface SectionProps {
   children: ReactNode
 }
 
-/** A card with a heading. */
 export function Section({ title, headingRef, aside, className = '', isBusy, children }: SectionProps) {
   const id = useId()
   return (

@@ -15,7 +15,6 @@ onForget(() => {
 
 const indexOf = ({ latestLocation }: Router) => latestLocation.state.__TSR_index
 
-/** Remembers the list on the screen. */
 export function useLastList(search: ListSearch): void {
   const router = useRouter()
   useEffect(() => {

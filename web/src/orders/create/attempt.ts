@@ -11,7 +11,6 @@ import { type Answer, failureOf, Outbox, type Snapshot } from '../outbox.ts'
 import { filesPlace, isStillThere, place, type Sending } from './form.ts'
 import { createOrder } from './queries.ts'
 
-/** The state of the creation. */
 export type Attempt =
   | { kind: 'none' }
   /** `failure` is the reason for another try. `isSlow` means that the first answer takes long. */

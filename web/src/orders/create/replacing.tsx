@@ -4,7 +4,6 @@ import { useMay } from '../../auth/session.ts'
 import { numberOf } from '../identity.ts'
 import { approvalsQuery } from '../queries.ts'
 
-/** Which order the new one replaces. */
 export function Replacing({ id }: { id: string }) {
   const { data } = useQuery({ ...approvalsQuery(id), enabled: useMay('Orders.Read') })
   return (

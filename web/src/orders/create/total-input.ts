@@ -1,7 +1,6 @@
 import { withoutReordering } from '../../../../rules/isolate.ts'
 import { strangerFault, withoutCurrency } from './currency.ts'
 
-/** How a person's language writes decimals. */
 export interface Notation {
   decimal: string
   group: string

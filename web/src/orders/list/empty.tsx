@@ -8,7 +8,6 @@ import { withStatus } from '../filter/restrictions.ts'
 import { NewOrder } from '../new-order.tsx'
 import type { Page } from './state.ts'
 
-/** There are no orders at all. */
 export function NoOrders() {
   const mayCreate = useMay('Orders.Create')
   return (

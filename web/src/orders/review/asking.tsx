@@ -38,7 +38,6 @@ export function AskSwitch() {
 }
 
 interface AskDialogProps {
-  /** The action that the person was about to take. */
   action: ActionName
   onAnswer(asks: boolean): void
   onCancel(): void

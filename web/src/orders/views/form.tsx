@@ -9,13 +9,11 @@ import { Input } from '../../ui/input.tsx'
 import type { ListSearch } from '../address/address.ts'
 import { contentOf, deleteView, keepView, type View } from './queries.ts'
 
-/** Saves what the list shows under a name. */
 export function NewView({ search, onDone }: { search: ListSearch; onDone(): void }) {
   const [view] = useState(() => ({ ...contentOf(search), id: crypto.randomUUID(), name: '' }))
   return <ViewForm title="Save this list" {...{ view, onDone }} done="saved" />
 }
 
-/** Renames a view, or deletes it. */
 export function ChangeView({ view, onDone }: { view: View; onDone(): void }) {
   const [isSure, setSure] = useState(false)
   const deleting = useAction(

@@ -13,7 +13,6 @@ import { searchOf, useViews, type View, viewsQuery } from './queries.ts'
 
 interface ViewsProps {
   search: ListSearch
-  /** The view that the list shows. */
   current: View | undefined
   onOpen(): void
   /** Shown below the views. */
@@ -23,7 +22,6 @@ interface ViewsProps {
 /** What the menu shows: everything, a new view, or a view to change. */
 type Place = 'all' | 'new' | View
 
-/** Opens, saves and changes views of the list. */
 export function Views({ search, current, onOpen, children }: ViewsProps) {
   const [place, setPlace] = useState<Place>('all')
   const query = useQuery(viewsQuery)
