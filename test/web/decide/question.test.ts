@@ -9,7 +9,6 @@ import {
   messageOf,
   othersAfter,
   otherVersion,
-  ownChangeInWords,
   primaryOf,
   titleOf,
 } from '../../../web/src/orders/decide/dialog/question.ts'
@@ -115,17 +114,6 @@ describe('a change that came first', () => {
   ] as const) {
     it(`is called ${what} (${now.order.status})`, () => {
       assert.equal(changeInWords(runOf(action, 'done'), now.order, isSame), what)
-    })
-  }
-
-  for (const [words, action, progress, now] of [
-    ['Your approval went through. Only its answer was lost.', 'approve', unclear, approved],
-    ['Your rejection went through. Only its answer was lost.', 'reject', unclear, rejected],
-    ['It was by you, perhaps in another tab.', 'approve', unclear, rejected],
-    ['It was by you, perhaps in another tab.', 'approve', refused, approved],
-  ] as const) {
-    it(`${words} (${progress.kind}, ${now.order.status})`, () => {
-      assert.equal(ownChangeInWords(runOf(action, 'done', [], progress), now.order, 'It was'), words)
     })
   }
 })

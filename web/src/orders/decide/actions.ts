@@ -10,12 +10,10 @@ interface Action {
   doing: string
   /** As in "You approved 2". */
   past: string
-  noun: string
   /** How the action asks for a reason, if it needs or allows one. */
   reason?: { label: string; isAsked: boolean }
   /** The sentence below the order that says what the action means. `name` is such as "in your name". */
   meaning(name: string): string
-  /** The same about several orders. */
   meaningOfSeveral(name: string): string
   /**
    * Resolves when it has happened. Throws `ProblemError` or `NoAnswerError`; may be called again with the
@@ -31,7 +29,6 @@ export const actions: Record<ActionName, Action> = {
     key: 'a',
     doing: 'Approving …',
     past: 'approved',
-    noun: 'approval',
     meaning: (name) => `You approve it ${name}. This cannot be undone.`,
     meaningOfSeveral: (name) => `You approve them ${name}. This cannot be undone.`,
     send: (decision) => client.orders.approve(decision.id, changeOf(decision)),
@@ -41,7 +38,6 @@ export const actions: Record<ActionName, Action> = {
     key: 'r',
     doing: 'Rejecting …',
     past: 'rejected',
-    noun: 'rejection',
     reason: { label: 'Reason', isAsked: true },
     meaning: (name) => `You reject it ${name}, and the reason stays in its history. This cannot be undone.`,
     meaningOfSeveral: (name) =>
@@ -52,7 +48,6 @@ export const actions: Record<ActionName, Action> = {
     name: 'Withdraw',
     doing: 'Withdrawing …',
     past: 'withdrew',
-    noun: 'withdrawal',
     reason: { label: 'Reason (optional)', isAsked: false },
     meaning: () => 'You withdraw the order that you created. This cannot be undone.',
     meaningOfSeveral: () => 'You withdraw the orders that you created. This cannot be undone.',

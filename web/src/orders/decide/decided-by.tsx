@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useUser } from '../../auth/session.ts'
-import { formatAgo } from '../../ui/format.ts'
+import { formatAgo, formatExactInstant } from '../../ui/format.ts'
 import { useNow } from '../../ui/moment.tsx'
 import { Who } from '../../ui/name.tsx'
 import type { Order } from '../order.ts'
@@ -25,7 +25,14 @@ export function DecidedBy({ what, order }: DecidedByProps) {
         is={modifiedBy === userName ? 'you' : (modifiedBy ?? 'someone else')}
         for={absentOfChange(order, history)}
       />
-      {updatedAtUtc !== null && `, ${formatAgo(updatedAtUtc, now)}`}
+      {updatedAtUtc !== null && (
+        <>
+          ,{' '}
+          <time dateTime={updatedAtUtc} title={formatExactInstant(updatedAtUtc)}>
+            {formatAgo(updatedAtUtc, now)}
+          </time>
+        </>
+      )}
     </span>
   )
 }

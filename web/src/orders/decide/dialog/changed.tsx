@@ -1,16 +1,15 @@
 import type { ReactNode } from 'react'
-import { useUser } from '../../../auth/session.ts'
 import { formatTotal } from '../../../ui/format.ts'
-import { Moment } from '../../../ui/moment.tsx'
 import { Name } from '../../../ui/name.tsx'
 import { Table } from '../../../ui/table.tsx'
-import type { Order, VersionedOrder } from '../../order.ts'
+import type { VersionedOrder } from '../../order.ts'
 import { allows } from '../../states.ts'
 import { Status } from '../../status.tsx'
 import { changesOf } from '../changes.ts'
+import { DecidedBy } from '../decided-by.tsx'
 import type { Step, Subject } from '../decisions.ts'
 import { DocumentNames } from './particulars.tsx'
-import { changeInWords, ownChangeInWords } from './question.ts'
+import { changeInWords } from './question.ts'
 import type { Run } from './run.ts'
 
 type Fact = ReturnType<typeof changesOf>[number]
@@ -36,16 +35,9 @@ export function WhatChanged({ run, step: { subject }, now: version }: ChangedPro
   const changes = changesOf(subject, version)
   return (
     <>
-      <div>
-        <p>
-          <Who run={run} order={now} isSame={changes.length === 0} />
-        </p>
-        {now.updatedAtUtc !== null && (
-          <div className="small">
-            <Moment instant={now.updatedAtUtc} timeZone={now.updatedAtTimeZone} />
-          </div>
-        )}
-      </div>
+      <p>
+        <DecidedBy what={changeInWords(run, now, changes.length === 0)} order={now} />.
+      </p>
       {changes.length > 0 && <Changes changes={changes} now={{ ...now, documents }} before={subject} />}
       {!allows(now.status, run.action) && <p>No decision needed. The page shows the order as it is now.</p>}
     </>
@@ -65,18 +57,5 @@ export function Changes({ changes, before, now }: { changes: Fact[]; before: Sho
         ['Now', (fact) => facts[fact].show(now)],
       ]}
     />
-  )
-}
-
-/** `isSame`: only an approval was given, and nothing about the order is different. */
-function Who({ run, order, isSame }: { run: Run; order: Order; isSame: boolean }) {
-  const { userName } = useUser()
-  const what = changeInWords(run, order, isSame)
-  if (order.modifiedBy === userName) return ownChangeInWords(run, order, what)
-  return (
-    <>
-      {what} by <strong>{order.modifiedBy === null ? 'someone else' : <Name of={order.modifiedBy} />}</strong>{' '}
-      while you were looking at it.
-    </>
   )
 }

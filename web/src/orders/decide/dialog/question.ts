@@ -86,13 +86,6 @@ export function changeInWords({ action }: Run, { status }: Order, isSame: boolea
   return isSame ? 'Approval given' : 'Changed'
 }
 
-/** The sentence about a change by the same person. `what` is such as "Approved". */
-export function ownChangeInWords({ action, steps }: Run, { status }: Order, what: string): string {
-  return steps.some(isUnclear) && nameOf(status) === stateAfter(action)
-    ? `Your ${actions[action].noun} went through. Only its answer was lost.`
-    : `${what} by you, perhaps in another tab.`
-}
-
 interface Primary {
   name: string
   act(): void
