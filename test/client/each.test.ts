@@ -60,6 +60,25 @@ describe('each', () => {
     }
   })
 
+  it('gives at the end what others moved past the pages while they were read', async () => {
+    await pending('Moved', 40)
+    const query = { filter: 'status=Pending customer=Moved', orderBy: 'total' }
+    const { items } = await client.answerOf(other.orders.list({ ...query, paginated: false }))
+    const ids = items.map(({ id }) => id)
+    let decided: string[] | undefined
+    const moving = async (request: Request, init: RequestInit) => {
+      const answer = await globalThis.fetch(request, init)
+      if (new URL(request.url).pathname === '/v1/orders' && decided === undefined) {
+        decided = ids.splice(0, 10)
+        await Promise.all(decided.map((id) => other.orders.reject(id, 'No.')))
+      }
+      return answer
+    }
+    const walker = client.serviceClient({ baseUrl: service.baseUrl, fetch: moving, ...credentials })
+    const walked = await idsOf(walker.orders.each({ ...query, pageSize: 10 }))
+    assert.deepEqual(walked, [...ids.slice(10), ...ids.slice(0, 10).sort()])
+  })
+
   it('keeps the sort that was asked for', async () => {
     await pending('Sorted', 150)
     for (const [orderBy, order] of [
