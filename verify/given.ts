@@ -19,7 +19,6 @@ type Recognised =
   | { kind: 'checkpoint'; note: Note }
   /** `from`: the person says that they have it from there, or this page is of that service. */
   | { kind: 'logKey' | 'witnessKey'; key: VerifierKey; from: 'unknown' | 'person' | 'service' }
-  /** `sha256` is absent for a broken proof, checkpoint or key, and null for a file larger than a document. */
   /** `isBroken`: it looks like a proof, a checkpoint or a key. */
   | { kind: 'unknown'; reason: string; isBroken?: true }
 
