@@ -1,13 +1,13 @@
 import { parseDatabaseUrl } from './address.ts'
-import { DatabaseRefused, type RefusalCodec } from './errors.ts'
+import { DatabaseRefused } from './errors.ts'
 import type { JudgedDatabase } from './migrate.ts'
-import type { DatabasePort, GroupedOperations, ReadOperations, SingleReads, WriteOperations } from './port.ts'
+import type { DatabasePort, ReadOperations, Registry, WriteOperations } from './port.ts'
 import type { PostgresOptions } from './postgres/connections.ts'
 import type { RefusalOptions } from './refusals.ts'
 import { backUpSqlite, judgeSqlite, migrateSqlite, openSqlite, openSqliteToRead } from './sqlite/open.ts'
 import { claimFile, faultOfPlace } from './sqlite/place.ts'
 
-export interface ConnectOptions extends RefusalOptions {
+export interface ConnectOptions extends RefusalOptions, Partial<Omit<PostgresOptions, 'url'>> {
   /** `file:...` is embedded SQLite, `postgres://...` is PostgreSQL. */
   databaseUrl: string
   /** The database must be of this version: it is not migrated, and what `write` changes may be lost. */
@@ -16,12 +16,6 @@ export interface ConnectOptions extends RefusalOptions {
   isForService?: boolean
   /** SQLite: what a service does where acknowledged writes can get lost. */
   atUnsafePlace?: 'refuse' | 'warn' | 'accept'
-  /** PostgreSQL: connections for transactions. */
-  poolSize?: number
-  /** PostgreSQL: behind a pooler that hands out connections by transaction. */
-  transactionPooler?: boolean
-  /** PostgreSQL: for a command whose transactions may be long. */
-  isPatient?: boolean
   /** PostgreSQL: how long to wait at start for a server that does not answer yet. */
   startTimeoutMilliseconds?: number
   /**
@@ -31,20 +25,7 @@ export interface ConnectOptions extends RefusalOptions {
   onNotice?: (message: string) => void
 }
 
-export interface OpenOptions<Operations extends WriteOperations, Reads extends ReadOperations>
-  extends ConnectOptions {
-  operations: Operations
-  /** PostgreSQL: batch forms of operations that many callers issue at once. */
-  groupedOperations?: GroupedOperations
-  reads: Reads
-  /** PostgreSQL: one-statement forms of reads that many callers issue at once. */
-  singleReads?: SingleReads
-  /** SQLite: entry module of the writer thread; it registers the same operations. */
-  writerEntry: URL
-  /** SQLite: entry module of a reader thread; it registers the same reads. */
-  readerEntry: URL
-  refusals: RefusalCodec
-}
+export type OpenOptions<Operations, Reads> = ConnectOptions & Registry<Operations, Reads>
 
 /**
  * Opens the database at the address, and migrates it first unless it is only read. Throws `DatabaseRefused`

@@ -1,4 +1,5 @@
-import type { Refusal } from './refusals.ts'
+import type { RefusalCodec } from './errors.ts'
+import type { Refusal, RefusalOptions } from './refusals.ts'
 import type { Db, Trx } from './tables.ts'
 
 /**
@@ -106,6 +107,21 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
   rewrite(): Promise<string | undefined>
   /** Waits for running writes, then closes the database. */
   close(): Promise<void>
+}
+
+/** What the service registers with its database. */
+export interface Registry<Operations, Reads> extends RefusalOptions {
+  operations: Operations
+  /** PostgreSQL: batch forms of operations that many callers issue at once. */
+  groupedOperations?: GroupedOperations
+  reads: Reads
+  /** PostgreSQL: one-statement forms of reads that many callers issue at once. */
+  singleReads?: SingleReads
+  /** SQLite: entry module of the writer thread; it registers the same operations. */
+  writerEntry: URL
+  /** SQLite: entry module of a reader thread; it registers the same reads. */
+  readerEntry: URL
+  refusals: RefusalCodec
 }
 
 /**

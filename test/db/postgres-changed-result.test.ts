@@ -42,7 +42,7 @@ async function openBoth(t: TestContext, transactionPooler: boolean) {
   const pooler = transactionPooler ? await startPooler(database.databaseUrl, 'transaction') : undefined
   const url = pooler?.url ?? database.databaseUrl
   const port = openPostgres<typeof operations, typeof registry.reads>(
-    { url, poolSize: 3, transactionPooler },
+    { url, poolSize: 3, transactionPooler, isPatient: false },
     registry,
   )
   t.after(async () => {

@@ -8,7 +8,7 @@ export interface PostgresOptions {
   /** Behind a pooler that hands out connections by transaction: no named statements, no session settings. */
   transactionPooler: boolean
   /** For a command whose transactions may be long. */
-  isPatient?: boolean | undefined
+  isPatient: boolean
 }
 
 export interface PipelineOptions {

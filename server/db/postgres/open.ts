@@ -1,13 +1,7 @@
 import type pg from 'pg'
 import { Kysely, sql } from '#kysely'
-import type {
-  DatabasePort,
-  GroupedOperations,
-  ReadOperations,
-  SingleReads,
-  WriteOperations,
-} from '../port.ts'
-import { type RefusalOptions, RefusedWrites } from '../refusals.ts'
+import type { DatabasePort, ReadOperations, Registry, WriteOperations } from '../port.ts'
+import { RefusedWrites } from '../refusals.ts'
 import type { Database } from '../tables.ts'
 import {
   ConnectionLosses,
@@ -53,13 +47,6 @@ const pingLimitMilliseconds = 1_500
 const isReadOnly = sql<{ readonly: boolean }>`
   select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as readonly`
 
-interface Registry<Operations, NamedReads> extends RefusalOptions {
-  operations: Operations
-  groupedOperations?: GroupedOperations
-  reads: NamedReads
-  singleReads?: SingleReads
-}
-
 /** Opens a migrated database: one connection for single reads, a pool for all other work. */
 export function openPostgres<Operations extends WriteOperations, NamedReads extends ReadOperations>(
   options: PostgresOptions,
@@ -69,9 +56,9 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
     reads: namedReads,
     singleReads = {},
     ...refusalOptions
-  }: Registry<Operations, NamedReads>,
+  }: Omit<Registry<Operations, NamedReads>, 'writerEntry' | 'readerEntry' | 'refusals'>,
 ): DatabasePort<Operations, NamedReads> {
-  const { poolSize, transactionPooler, isPatient = false } = options
+  const { poolSize, transactionPooler, isPatient } = options
   const losses = new ConnectionLosses()
   const config = clientConfig(options)
   const pool = new PooledConnections({ ...config, max: poolSize, idleTimeoutMillis: 60_000 }, losses)

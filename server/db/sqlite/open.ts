@@ -1,10 +1,16 @@
 import { existsSync } from 'node:fs'
 import type Sqlite from 'better-sqlite3'
 import { Kysely, sql } from '#kysely'
-import { DatabaseRefused, type RefusalCodec } from '../errors.ts'
+import { DatabaseRefused } from '../errors.ts'
 import { type JudgedDatabase, judge, migrateNext, requireMigrated } from '../migrate.ts'
-import { type DatabasePort, type ReadOperations, type WriteOperations, waitingWritesLimit } from '../port.ts'
-import { type RefusalOptions, RefusedWrites } from '../refusals.ts'
+import {
+  type DatabasePort,
+  type ReadOperations,
+  type Registry,
+  type WriteOperations,
+  waitingWritesLimit,
+} from '../port.ts'
+import { RefusedWrites } from '../refusals.ts'
 import type { Database } from '../tables.ts'
 import { backUp } from './backup.ts'
 import { sqliteDialect, translateErrors } from './driver.ts'
@@ -79,13 +85,8 @@ async function reading<T>(file: string, work: (place: string) => Promise<T>): Pr
   }
 }
 
-export interface SqliteParts extends RefusalOptions {
+interface SqliteParts extends Registry<WriteOperations, ReadOperations> {
   file: string
-  /** Entry module of the writer: registers the operations and calls `runSqliteWriter`. */
-  writerEntry: URL
-  /** Entry module of a reader: registers the reads and calls `runSqliteReader`. */
-  readerEntry: URL
-  refusals: RefusalCodec
   /** Called when everything is closed. */
   release?: (() => void) | undefined
 }
