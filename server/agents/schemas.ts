@@ -16,7 +16,6 @@ export function isId(value: unknown): value is string | number {
   return typeof value === 'string' ? value.isWellFormed() : Number.isSafeInteger(value)
 }
 
-/** An object of any members. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

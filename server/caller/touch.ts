@@ -9,7 +9,6 @@ export interface Touch {
   challenge: Challenge
 }
 
-/** The facts that a challenge carries. */
 export interface Challenge {
   /** Kept from the use of the challenge until `expiresAt`, so that a second use is noticed. */
   nonce: string

@@ -13,7 +13,6 @@ export interface TurnLimits {
   patienceMilliseconds?: number
 }
 
-/** A piece of work that waits for its turn. */
 interface Queued {
   work(): Promise<unknown>
   resolve(value: unknown): void

@@ -335,7 +335,6 @@ export interface Database {
     pair_hash: string
     /** The same of the account. */
     account_hash: string
-    /** When the account last signed in from there. */
     signed_in_at: number
   }
 
@@ -590,7 +589,6 @@ export interface RuleColumns {
   passkey_needed: number
 }
 
-/** Counts and sums of some orders. */
 interface TallyColumns {
   /** `EOrderStatus`. */
   status: number

@@ -65,7 +65,6 @@ class Connection {
 
 const bySocket = new Map<Socket, Connection>()
 
-/** The current answer on the connection. */
 export function answerOn(socket: Socket): ServerResponse | undefined {
   return bySocket.get(socket)?.current
 }

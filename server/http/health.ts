@@ -45,7 +45,6 @@ export interface Readiness {
 interface HealthParts {
   db: AppDatabase
   readiness: Readiness
-  /** Everything that a ready instance warns of now. */
   warnings(): Promise<Warning[]>
   /** Throws `log-contradicted` while the log is stopped. */
   refuseContradicted(): Promise<void>

@@ -32,7 +32,6 @@ import type { Schema, Static } from './schema.ts'
 import { strandedHeader, tellStranded } from './stranded.ts'
 import { beginningField } from './text.ts'
 
-/** The parts of a slice that a change needs. */
 interface StampParts {
   db: AppDatabase
   config: Pick<Config, 'defaultTimeZone'>
@@ -55,7 +54,6 @@ export function requireUuid(request: FastifyRequest, unknown: ProblemCode, name 
   return id
 }
 
-/** The declaration of a route. */
 interface Operation {
   summary: string
   description: string
@@ -77,7 +75,6 @@ interface List<Parts, Page extends Schema> extends Operation {
   find: (parts: Parts, page: PageRequest, request: FastifyRequest) => Found<Page>
 }
 
-/** A list in pages. */
 export function list<Parts, Page extends Schema>(
   url: `/${string}`,
   { page, find, querystring = PagesQuery, ...about }: List<Parts, Page>,

@@ -29,7 +29,6 @@ export {
 } from './settings.ts'
 export { countSent, countWaiting, isQueued, takeRecipients } from './store.ts'
 
-/** The parts that write a kind of mail. */
 export interface MailParts {
   db: AppDatabase
   clock: Clock

@@ -72,7 +72,6 @@ export async function findGathering(trx: Trx, kind: string): Promise<string[]> {
   return rows.map(({ recipient }) => recipient)
 }
 
-/** A mail that waits. */
 export interface QueuedMail {
   id: number
   kind: string

@@ -23,7 +23,6 @@ export type OrderEventKind = EventKind<'order'>
 /** The states in which another order can replace an order: no transition leaves them. */
 export const replaceable: readonly OrderStatus[] = [orderStatus.Rejected, orderStatus.Withdrawn]
 
-/** The state of a new order. */
 export const firstStatus = orderStatus.Pending
 
 interface TransitionFacts {
@@ -72,7 +71,6 @@ export type DecisionName = {
 }[TransitionName]
 export const isDecision = (name: TransitionName): name is DecisionName => transitions[name].isDecision
 
-/** States that a transition leaves. */
 export type LeftStatus = Transition['from'][number]
 
 /** The one state in which an order waits for approval. */

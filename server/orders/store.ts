@@ -27,7 +27,6 @@ export interface NewOrder {
   replaces?: string | null
 }
 
-/** Who creates an order, and where. */
 interface Creator {
   timeZone: string | null
   by: string
@@ -105,7 +104,6 @@ export async function hasOrders(db: Db): Promise<boolean> {
   return (await db.selectFrom('orders').select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** The current status of each of the orders. */
 export async function statusesOf(db: Db, ids: readonly string[]): Promise<Map<string, OrderStatus>> {
   const rows = await db.selectFrom('orders').select(['id', 'status']).where('id', 'in', ids).execute()
   return new Map(rows.map(({ id, status }) => [id, status as OrderStatus]))

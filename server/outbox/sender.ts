@@ -22,7 +22,6 @@ export interface OutboxParts {
   /** At least 0 and below 1. */
   random: () => number
   log: Pick<Log, 'info' | 'warn'>
-  /** Milliseconds that only go forward. */
   monotonic?: Clock
   retries?: Retries
   leaseMilliseconds?: number

@@ -11,7 +11,6 @@ import { ed25519PublicKey, ed25519Sign, readPrivateKeys } from '../../private-ke
 /** Ed25519. Each signs, so that a key can be replaced while others still rely on it. */
 export type LogKeys = readonly KeyObject[]
 
-/** A key as others verify with it. */
 interface PublishedKey {
   /** As in signed-note: name, id and key. */
   verifierKey: string
@@ -31,7 +30,6 @@ export function originOf(publicUrl: string, era: number): string {
   return era === 1 ? log : `${log}/${era}`
 }
 
-/** The checkpoint with the signature of each key. */
 export async function signCheckpoint(keys: LogKeys, origin: string, { size, root }: Head): Promise<string> {
   const text = spellCheckpoint({ origin, size, root: new Uint8Array(Buffer.from(root, 'hex')) })
   const signatures = keys.map(async (key) => {

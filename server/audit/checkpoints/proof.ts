@@ -60,7 +60,6 @@ export async function newestCheckpoint({
 }
 
 export interface ServedParts extends CheckpointParts {
-  /** Whether the service asks witnesses. */
   isWitnessed: boolean
 }
 

@@ -9,7 +9,6 @@ export interface StatementKeys {
   algorithm: 'RS256' | 'PS256'
   kid: string
   privateKey: KeyObject
-  /** The published keys. */
   jwks: { keys: { kid: string }[] }
 }
 

@@ -104,7 +104,6 @@ interface EventOf<Kind extends SubjectKind> {
 
 const clearNames: ReadonlySet<string> = new Set(clearMembers)
 
-/** The row that `recordEvent` writes. */
 export function eventRow(stamp: Stamp, { kind, subject, version, facts, salts = {} }: Event): EventColumns {
   const data: Record<string, unknown> = {}
   const texts: Record<string, string> = {}

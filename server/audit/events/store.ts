@@ -3,7 +3,6 @@ import { prepared } from '../../db/prepared.ts'
 import { type Database, type Db, type EventColumns, eventColumns, type Trx } from '../../db/tables.ts'
 import { Problem } from '../../problems/problems.ts'
 
-/** An event that waits to be sealed. */
 type UnsealedEvent = Selectable<Database['unsealed_events']>
 
 /** The part of it that its line hashes. */

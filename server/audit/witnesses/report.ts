@@ -4,7 +4,6 @@ import { headOfLog } from '../lines/store.ts'
 import { knownWitnesses } from './store.ts'
 import { idOf, type Witnesses } from './witnesses.ts'
 
-/** How far the witnesses have followed the log. */
 export interface WitnessReport {
   /** When a quorum last cosigned a checkpoint of this era. */
   quorumAt: number | undefined

@@ -22,7 +22,6 @@ export interface RoundParts {
   timeLimitMilliseconds?: number
 }
 
-/** The result of asking one witness. */
 export interface Outcome {
   witness: Witness
   finding?: Finding

@@ -51,7 +51,6 @@ export class Witnessing {
     })
   }
 
-  /** Asks the witnesses if it is time. */
   async look(): Promise<void> {
     if ((await this.#noticeStop()) || !(await this.#isDue())) return
     const round = await askWitnesses(this.#parts)

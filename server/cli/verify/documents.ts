@@ -44,7 +44,6 @@ export function describeDocuments(
   )
 }
 
-/** For scripts. */
 export function documentsForScripts(given: readonly GivenDocument[], found: readonly ApprovedDocument[]) {
   return given.map(({ file, sha256 }) => ({
     ...{ file, sha256 },

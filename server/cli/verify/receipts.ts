@@ -109,7 +109,6 @@ function describeLine({ kind, atUtc, byId, subject }: LogLine): string {
   return `The line says ${kind} by ${accountIn(byId)} on ${atUtc}, about ${subject.kind} ${subject.id}.`
 }
 
-/** For scripts. */
 export function receiptForScripts({ file, line, vouched, judged }: Receipt) {
   const { origin, size, cosigned } = vouched
   return {

@@ -24,7 +24,6 @@ export const connectTimeoutMilliseconds = 3_000
 export const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
-/** Gives a dialect its connections. */
 export interface ConnectionSource {
   acquire(): Promise<pg.Client>
   /** `failed` if the connection may be broken or in the middle of something. */

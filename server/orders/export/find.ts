@@ -29,7 +29,6 @@ export interface Place {
   last: { key: SortValue; id: string } | null
 }
 
-/** A value of the field that the list is sorted by. */
 type SortValue = string | number | null
 type ListedOrder = Record<ColumnName, unknown> & { id: string; sort_key: SortValue }
 

@@ -24,7 +24,6 @@ export interface ListRequest {
   columns?: readonly ColumnName[]
 }
 
-/** The answer of a list. */
 export interface FoundOrders {
   /** A JSON array of summaries, ready to be sent. */
   items: string

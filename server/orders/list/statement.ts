@@ -2,7 +2,6 @@ import { type RawBuilder, sql } from '#kysely'
 import { orderFields } from '../order.ts'
 import type { ListRequest, Page, Window } from './plan.ts'
 
-/** The order of a list. */
 type Sort = Pick<ListRequest, 'sortKey' | 'direction'>
 
 export function sortColumn({ sortKey }: Sort): RawBuilder<unknown> {

@@ -82,7 +82,6 @@ function saidOf({ writers, writerCount, count }: Noted): string {
 /** How many writers a mail names for each order. */
 const named = 3
 
-/** News of an order. */
 interface Noted {
   order: ListedOrder
   count: number

@@ -2,7 +2,6 @@ import type { Db, Trx } from '../../db/tables.ts'
 import { foldText } from '../fold.ts'
 import type { ColumnName, SortKey } from '../order.ts'
 
-/** A named request for a list. */
 export interface ViewContent {
   name: string
   filter: string
