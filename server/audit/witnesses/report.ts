@@ -4,21 +4,8 @@ import { headOfLog } from '../lines/store.ts'
 import { knownWitnesses } from './store.ts'
 import { idOf, type Witnesses } from './witnesses.ts'
 
-export interface WitnessReport {
-  /** When a quorum last cosigned a checkpoint of this era. */
-  quorumAt: number | undefined
-  /** Events that no cosigned checkpoint covers. */
-  uncosignedEvents: number
-  witnesses: {
-    name: string
-    /** When it last cosigned a checkpoint of this era. */
-    cosignedAt: number | undefined
-    /** See `log_witnesses`. */
-    contradicts: number | undefined
-  }[]
-}
-
-export async function reportOnWitnesses(db: Db, { list }: Witnesses): Promise<WitnessReport> {
+/** How far the witnesses have followed this era of the log. */
+export async function reportOnWitnesses(db: Db, { list }: Witnesses) {
   const head = await headOfLog(db)
   const cosigned = await cosignedCheckpoint(db)
   const ofEra = cosigned?.era === head.era ? cosigned : undefined
