@@ -39,12 +39,14 @@ export function matchesNone(ifNoneMatch: string | undefined, currentTag: string)
   return tags !== '*' && !tags.includes(currentTag)
 }
 
+/** The row versions that an If-Match accepts; null for any. */
+export type AcceptedVersions = number[] | null
+
 /**
- * The row versions that an If-Match accepts; null for any (no header, or `*`). Unlike in RFC 9110 §13.1.1 a
- * weak tag counts as strong: proxies that compress weaken tags, and a row version is exact in every form. A
+ * Without the header, or with `*`, any version is accepted. Unlike in RFC 9110 §13.1.1 a weak tag counts as strong: proxies that compress weaken tags, and a row version is exact in every form. A
  * malformed field, or one with only foreign tags, accepts no version, so that no write passes by mistake.
  */
-export function acceptedVersions(ifMatch: string | undefined): number[] | null {
+export function acceptedVersions(ifMatch: string | undefined): AcceptedVersions {
   if (ifMatch === undefined) return null
   const tags = parseTags(ifMatch)
   if (tags === '*') return null
@@ -56,19 +58,19 @@ export function acceptedVersions(ifMatch: string | undefined): number[] | null {
 }
 
 /** For writes that replace something, which need the header. Throws `precondition-required`. */
-export function requiredVersions(ifMatch: string | undefined): number[] | null {
+export function requiredVersions(ifMatch: string | undefined): AcceptedVersions {
   if (ifMatch === undefined) throw new Problem('precondition-required')
   return acceptedVersions(ifMatch)
 }
 
 /** Holds for a row of an accepted version. */
-export function hasVersion(accepted: number[] | null): RawBuilder<SqlBool> {
+export function hasVersion(accepted: AcceptedVersions): RawBuilder<SqlBool> {
   if (accepted === null) return sql`true`
   return accepted.length === 0 ? sql`false` : sql`version in (${sql.join(accepted)})`
 }
 
 /** Throws `precondition-failed` if the version is not an accepted one. */
-export function requireVersion(accepted: number[] | null, version: number): void {
+export function requireVersion(accepted: AcceptedVersions, version: number): void {
   if (accepted === null || accepted.includes(version)) return
   throw new Problem('precondition-failed', { headers: { etag: versionTag(version) } })
 }

@@ -9,7 +9,7 @@ import { requireStanding } from '../../caller/standing.ts'
 import type { Db, Trx } from '../../db/tables.ts'
 import { hourMilliseconds, tooManyBytes } from '../../http/allowance.ts'
 import { type IdempotencyInput, type Once, once } from '../../http/idempotency.ts'
-import { requireVersion, versionTag } from '../../http/preconditions.ts'
+import { type AcceptedVersions, requireVersion, versionTag } from '../../http/preconditions.ts'
 import { Problem } from '../../problems/problems.ts'
 import type { Job } from '../../upkeep.ts'
 import { type Decided, orderEvent } from '../event.ts'
@@ -39,8 +39,7 @@ const unfinishedMilliseconds = 3_600_000
 
 export interface ChangeInput {
   orderId: string
-  /** Row versions that If-Match accepts; null for any. */
-  acceptedVersions: number[] | null
+  acceptedVersions: AcceptedVersions
   stamp: Stamp & { byId: number }
 }
 

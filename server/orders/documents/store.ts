@@ -3,7 +3,7 @@ import type { Stamp } from '../../caller/stamp.ts'
 import { stands } from '../../caller/standing.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { Database, Db, Trx } from '../../db/tables.ts'
-import { hasVersion } from '../../http/preconditions.ts'
+import { type AcceptedVersions, hasVersion } from '../../http/preconditions.ts'
 import type { Decided } from '../event.ts'
 import { awaitingApproval } from '../order.ts'
 
@@ -30,8 +30,7 @@ export function isAuthor(byId: number): RawBuilder<SqlBool> {
 
 interface Change {
   orderId: string
-  /** Row versions that If-Match accepts; null for any. */
-  acceptedVersions: number[] | null
+  acceptedVersions: AcceptedVersions
   stamp: Stamp & { byId: number }
 }
 

@@ -4,7 +4,7 @@ import type { Stamp } from '../../caller/stamp.ts'
 import { authoritiesOf, neededOfDeputies, permissionDenied, requireStanding } from '../../caller/standing.ts'
 import type { Trx } from '../../db/tables.ts'
 import { type IdempotencyInput, type Once, once } from '../../http/idempotency.ts'
-import { requireVersion, versionTag } from '../../http/preconditions.ts'
+import { type AcceptedVersions, requireVersion, versionTag } from '../../http/preconditions.ts'
 import { Problem } from '../../problems/problems.ts'
 import { inEach, otherState } from '../conditions.ts'
 import { type Decided, orderEvent } from '../event.ts'
@@ -23,8 +23,7 @@ interface Actor extends Stamp {
 
 export interface TransitionInput {
   id: string
-  /** Row versions that If-Match accepts; null for any. */
-  acceptedVersions: number[] | null
+  acceptedVersions: AcceptedVersions
   actor: Actor
   /** The reason, if one is given. */
   text: string | null

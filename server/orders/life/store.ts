@@ -3,7 +3,7 @@ import type { Standing } from '../../caller/principal.ts'
 import { type Acting, stands, standsInFor } from '../../caller/standing.ts'
 import { prepared, preparedFor } from '../../db/prepared.ts'
 import type { Db, RuleColumns, Trx } from '../../db/tables.ts'
-import { hasVersion } from '../../http/preconditions.ts'
+import { type AcceptedVersions, hasVersion } from '../../http/preconditions.ts'
 import type { ProblemCode } from '../../problems/catalogue.ts'
 import { Problem } from '../../problems/problems.ts'
 import { type Asking, askerOf, authorityOf, conditionsOf, holdsRole } from '../conditions.ts'
@@ -77,8 +77,7 @@ interface Changed extends Decided {
 
 interface Change {
   id: string
-  /** Row versions that If-Match accepts; null for any. */
-  acceptedVersions: number[] | null
+  acceptedVersions: AcceptedVersions
   actor: Acting & Asking & { by: string; nowMilliseconds: number; timeZone: string | null }
 }
 

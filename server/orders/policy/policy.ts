@@ -6,7 +6,7 @@ import type { Stamp } from '../../caller/stamp.ts'
 import { requireStanding } from '../../caller/standing.ts'
 import type { Trx } from '../../db/tables.ts'
 import { type IdempotencyInput, type Once, once } from '../../http/idempotency.ts'
-import { requireVersion, versionTag } from '../../http/preconditions.ts'
+import { type AcceptedVersions, requireVersion, versionTag } from '../../http/preconditions.ts'
 import { Problem } from '../../problems/problems.ts'
 import { decimalOf } from '../order.ts'
 import { completeRules, firstRules, ruleNames } from '../rules.ts'
@@ -18,8 +18,7 @@ export const managing: Permission = 'Policy.Manage'
 export interface PolicyInput {
   /** In ascending order. The first starts at 0. */
   rows: SentRow[]
-  /** Versions that If-Match accepts; null for any. */
-  acceptedVersions: number[] | null
+  acceptedVersions: AcceptedVersions
   stamp: Stamp
   idempotency: IdempotencyInput | null
 }

@@ -1,6 +1,6 @@
 /** Named lists of orders. Only the owner sees them. */
 import type { Db, Trx } from '../../db/tables.ts'
-import { requireVersion } from '../../http/preconditions.ts'
+import { type AcceptedVersions, requireVersion } from '../../http/preconditions.ts'
 import { Problem } from '../../problems/problems.ts'
 import { foldText } from '../fold.ts'
 import {
@@ -19,8 +19,7 @@ export const viewsLimit = 25
 
 export interface ViewInput {
   key: ViewKey
-  /** Versions that If-Match accepts; null for any. */
-  acceptedVersions: number[] | null
+  acceptedVersions: AcceptedVersions
 }
 
 /** Throws `view-not-found`. */

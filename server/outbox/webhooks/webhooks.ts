@@ -6,7 +6,7 @@ import type { Stamp } from '../../caller/stamp.ts'
 import { requireStanding } from '../../caller/standing.ts'
 import { formatInstantOrNull } from '../../clock.ts'
 import type { Trx } from '../../db/tables.ts'
-import { requireVersion } from '../../http/preconditions.ts'
+import { type AcceptedVersions, requireVersion } from '../../http/preconditions.ts'
 import { Problem } from '../../problems/problems.ts'
 import {
   beginReplay,
@@ -59,8 +59,7 @@ export async function addWebhook(trx: Trx, { url, stamp, ...settings }: AddWebho
 
 interface ChangeInput {
   id: string
-  /** Versions that If-Match accepts; null for any. */
-  acceptedVersions: number[] | null
+  acceptedVersions: AcceptedVersions
   stamp: Stamp
 }
 
