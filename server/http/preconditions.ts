@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, type SqlBool, sql } from '#kysely'
+import { sha256 } from '../ids.ts'
 import { Problem } from '../problems/problems.ts'
 import { header } from './route.ts'
 
@@ -85,4 +86,20 @@ export function sendVersion<Body>(
   const etag = versionTag(version)
   reply.header('etag', etag).header('cache-control', cacheControl)
   return matchesNone(request.headers['if-none-match'], etag) ? body : reply.code(304).send(undefined)
+}
+
+/** Hook of a route whose answer has no version: its entity tag is a hash of what would be sent. */
+export async function revalidate(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): Promise<unknown> {
+  if (reply.statusCode !== 200) return payload
+  reply.header('cache-control', cacheControl)
+  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload
+  const etag = `"${sha256(payload)}"`
+  reply.header('etag', etag)
+  if (matchesNone(request.headers['if-none-match'], etag)) return payload
+  reply.code(304).removeHeader('content-type').removeHeader('content-length')
+  return null
 }

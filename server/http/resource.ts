@@ -24,6 +24,7 @@ import {
   etagHeader,
   ifMatchHeader,
   ifNoneMatchHeader,
+  revalidate,
   sendVersion,
   versionTag,
 } from './preconditions.ts'
@@ -72,18 +73,21 @@ type Found<Page> = Promise<{
 interface List<Parts, Page extends Schema> extends Operation {
   page: Page
   querystring?: typeof PagesQuery
+  /** Answers with a hash of the page as entity tag, or 304 if the caller has that page. */
+  isTagged?: boolean
   find: (parts: Parts, page: PageRequest, request: FastifyRequest) => Found<Page>
 }
 
 export function list<Parts, Page extends Schema>(
   url: `/${string}`,
-  { page, find, querystring = PagesQuery, ...about }: List<Parts, Page>,
+  { page, find, querystring = PagesQuery, isTagged = false, ...about }: List<Parts, Page>,
 ) {
   return route(`GET ${url}`, {
     ...about,
-    responseHeaders: { 200: [linkHeader] },
+    ...(isTagged && { requestHeaders: [ifNoneMatchHeader], onSend: revalidate }),
+    responseHeaders: { 200: isTagged ? [linkHeader, etagHeader] : [linkHeader] },
     querystring,
-    response: { 200: page as Schema },
+    response: { 200: page as Schema, ...(isTagged && { 304: noContent }) },
     handler: async (parts: Parts, request, reply) => {
       const wanted = pageRequest(request.query.pageNumber, request.query.pageSize)
       const { items, totalCount } = await find(parts, wanted, request)

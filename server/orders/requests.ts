@@ -16,16 +16,9 @@ import {
   readIdempotency,
 } from '../http/idempotency.ts'
 import { linkHeader } from '../http/paging.ts'
-import {
-  cacheControl,
-  etagHeader,
-  ifNoneMatchHeader,
-  matchesNone,
-  versionTag,
-} from '../http/preconditions.ts'
+import { cacheControl, etagHeader, ifNoneMatchHeader, versionTag } from '../http/preconditions.ts'
 import { requireUuid } from '../http/resource.ts'
 import { callerOf, header } from '../http/route.ts'
-import { sha256 } from '../ids.ts'
 import { Problem } from '../problems/problems.ts'
 import type { Statements } from './statements.ts'
 
@@ -108,22 +101,6 @@ export const changeHeaders = [timeZoneHeader('of the change'), idempotencyKeyHea
 /** The id in the path. Throws `order-not-found` if it is not a UUID. */
 export function requireOrderId(request: FastifyRequest): string {
   return requireUuid(request, 'order-not-found')
-}
-
-/** Hook of a route whose answer has no version: its entity tag is a hash of what would be sent. */
-export async function revalidate(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  payload: unknown,
-): Promise<unknown> {
-  if (reply.statusCode !== 200) return payload
-  reply.header('cache-control', cacheControl)
-  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload
-  const etag = `"${sha256(payload)}"`
-  reply.header('etag', etag)
-  if (matchesNone(request.headers['if-none-match'], etag)) return payload
-  reply.code(304).removeHeader('content-type').removeHeader('content-length')
-  return null
 }
 
 /**

@@ -4,7 +4,7 @@ import { acceptedForm } from '../http/export.ts'
 import { noContent } from '../http/fields.ts'
 import { announceReplay, idempotencyProblems, replayedHeader } from '../http/idempotency.ts'
 import { pageLinks, sendJson } from '../http/paging.ts'
-import { cacheControl, etagHeader, sendVersion, versionTag } from '../http/preconditions.ts'
+import { cacheControl, etagHeader, revalidate, sendVersion, versionTag } from '../http/preconditions.ts'
 import { type App, callerOf, header, locationHeader, type Routes, register, route } from '../http/route.ts'
 import { newOrderedId } from '../ids.ts'
 import { Problem } from '../problems/problems.ts'
@@ -23,7 +23,6 @@ import {
   readingOrder,
   readingPages,
   requireOrderId,
-  revalidate,
 } from './requests.ts'
 import { toResponse } from './responses.ts'
 import {

@@ -1,9 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { noContent } from '../../http/fields.ts'
 import { idempotencyProblems, isAnswered, readIdempotency, replayedHeader } from '../../http/idempotency.ts'
-import { describePage, pageLinks, pageRequest } from '../../http/paging.ts'
 import { acceptedVersions, etagHeader, ifMatchHeader } from '../../http/preconditions.ts'
-import { requireUuid } from '../../http/resource.ts'
+import { list, pageOf, requireUuid } from '../../http/resource.ts'
 import { header, locationHeader, type Routes, route } from '../../http/route.ts'
 import {
   announceChange,
@@ -12,9 +11,7 @@ import {
   type OrderParts,
   readChange,
   readingOrder,
-  readingPages,
   requireOrderId,
-  revalidate,
   sendChanged,
 } from '../requests.ts'
 import {
@@ -30,7 +27,6 @@ import {
   AddDocumentQuery,
   AddDocumentResponse,
   DocumentBytes,
-  ListDocumentsQuery,
   PaginatedListOfOrderDocument,
   toAnswer,
 } from './schemas.ts'
@@ -65,23 +61,16 @@ const digestHeader = header('Repr-Digest', 'SHA-256 of the bytes (RFC 9530).', {
 
 /** Documents of orders (section 23 of the contract). */
 export const documentRoutes: Routes<OrderParts> = {
-  listDocuments: route('GET /v1/orders/:id/documents', {
+  listDocuments: list('/v1/orders/:id/documents', {
     summary: 'List the documents of an order',
     description: 'In the order in which they were added.',
-    ...readingOrder,
-    ...readingPages,
-    querystring: ListDocumentsQuery,
-    response: { 200: PaginatedListOfOrderDocument, 304: noContent },
-    onSend: revalidate,
-    handler: async ({ db }, request, reply) => {
-      const id = requireOrderId(request)
-      const wanted = pageRequest(request.query.pageNumber, request.query.pageSize)
-      const documents = await readDocuments(db.read, id)
-      const page = describePage(documents.length, wanted)
-      reply.headers(pageLinks(`/v1/orders/${id}/documents`, request.raw.url, ListDocumentsQuery, page))
-      const items = documents.slice(wanted.offset, wanted.offset + wanted.pageSize)
-      return { items: items.map(toAnswer), ...page }
-    },
+    access: 'Orders.Read',
+    parameters: idParameter,
+    problems: ['order-not-found'],
+    page: PaginatedListOfOrderDocument,
+    isTagged: true,
+    find: async ({ db }, wanted, request) =>
+      pageOf((await readDocuments(db.read, requireOrderId(request))).map(toAnswer), wanted),
   }),
   getDocument: route('GET /v1/orders/:id/documents/:documentId', {
     summary: 'Read a document',

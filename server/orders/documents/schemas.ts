@@ -1,7 +1,7 @@
 import { formatInstant } from '../../clock.ts'
 import { answerOf, flag, instant, text } from '../../http/answers.ts'
 import { queryOf } from '../../http/fields.ts'
-import { pageNumberField, pageSchema, pageSizeField } from '../../http/paging.ts'
+import { pageSchema } from '../../http/paging.ts'
 import { Type } from '../../http/schema.ts'
 import { legibleText } from '../../http/text.ts'
 import { aboutDocument } from '../schemas.ts'
@@ -24,8 +24,6 @@ export const OrderDocument = answerOf('OrderDocument', undefined, {
 })
 
 export const PaginatedListOfOrderDocument = pageSchema('PaginatedListOfOrderDocument', OrderDocument)
-
-export const ListDocumentsQuery = queryOf({ pageNumber: pageNumberField, pageSize: pageSizeField })
 
 export const DocumentBytes = Type.String({ format: 'binary', description: 'The bytes.', examples: ['%PDF-'] })
 

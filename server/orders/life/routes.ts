@@ -4,7 +4,13 @@ import { acceptedForm } from '../../http/export.ts'
 import { noContent, type ParsedBy } from '../../http/fields.ts'
 import { announceReplay, idempotencyProblems, replayedHeader } from '../../http/idempotency.ts'
 import { pageLinks, pageRequest, sendText } from '../../http/paging.ts'
-import { acceptedVersions, cacheControl, etagHeader, ifMatchHeader } from '../../http/preconditions.ts'
+import {
+  acceptedVersions,
+  cacheControl,
+  etagHeader,
+  ifMatchHeader,
+  revalidate,
+} from '../../http/preconditions.ts'
 import { callerOf, type Routes, route } from '../../http/route.ts'
 import { refusalsOf, signatureRefusals } from '../conditions.ts'
 import { isDecision, type TransitionName, transitions } from '../order.ts'
@@ -16,7 +22,6 @@ import {
   readingOrder,
   readingPages,
   requireOrderId,
-  revalidate,
   sendChanged,
 } from '../requests.ts'
 import { prepareDecisions } from './decisions.ts'

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { noContent } from '../../http/fields.ts'
-import { describePage, numberOfDirection, pageLinks, pageRequest } from '../../http/paging.ts'
+import { numberOfDirection } from '../../http/paging.ts'
 import {
   acceptedVersions,
   cacheControl,
@@ -8,9 +8,9 @@ import {
   ifMatchHeader,
   versionTag,
 } from '../../http/preconditions.ts'
-import { PagesQuery, pageOf, read, requireUuid } from '../../http/resource.ts'
+import { list, pageOf, read, requireUuid } from '../../http/resource.ts'
 import { callerOf, locationHeader, type Routes, route } from '../../http/route.ts'
-import { idParameter, type OrderParts, readingPages, revalidate } from '../requests.ts'
+import { idParameter, type OrderParts } from '../requests.ts'
 import { PaginatedListOfView, PutViewCommand, ViewResponse } from './schemas.ts'
 import { findViews, type View, type ViewKey } from './store.ts'
 import { readView, type ViewInput, viewsLimit } from './views.ts'
@@ -24,20 +24,14 @@ const parameters = {
 
 /** Named lists of orders, each account's own (ADR 69). */
 export const viewRoutes: Routes<OrderParts> = {
-  listViews: route('GET /v1/views', {
+  listViews: list('/v1/views', {
     summary: 'List views',
     description: 'Your own, sorted by name.',
-    ...readingPages,
-    querystring: PagesQuery,
-    response: { 200: PaginatedListOfView, 304: noContent },
-    onSend: revalidate,
-    handler: async ({ db }, request, reply) => {
-      const wanted = pageRequest(request.query.pageNumber, request.query.pageSize)
-      const views = await findViews(db.read, callerOf(request).id)
-      const page = describePage(views.length, wanted)
-      reply.headers(pageLinks('/v1/views', request.raw.url, PagesQuery, page))
-      return { items: pageOf(views, wanted).items.map(toResponse), ...page }
-    },
+    access: 'Orders.Read',
+    page: PaginatedListOfView,
+    isTagged: true,
+    find: async ({ db }, wanted, request) =>
+      pageOf((await findViews(db.read, callerOf(request).id)).map(toResponse), wanted),
   }),
   getView: read('/v1/views/:id', {
     summary: 'Read a view',
