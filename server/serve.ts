@@ -59,8 +59,7 @@ interface InstanceKeys {
 const gracePeriodMilliseconds = 10_000
 /** How long the last lines of the log may wait for its reader. */
 const lastLinesMilliseconds = 1_000
-/** The release on which this version was tested. Older ones lack security fixes. */
-/** The releases of each line that the tests ran on. */
+/** The releases of each line that the tests ran on. Older ones lack security fixes. */
 const testedNode: Record<number, readonly number[]> = { 24: [24, 22, 3], 26: [26, 10, 0] }
 const randomSteps = 2 ** 32
 

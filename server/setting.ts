@@ -107,19 +107,10 @@ export function hostName(value: string): string {
 
 /** An http or https origin without path. */
 export function parseOrigin(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : undefined
-  const http = url?.protocol === 'http:' || url?.protocol === 'https:'
-  if (
-    url === undefined ||
-    !http ||
-    url.search !== '' ||
-    url.hash !== '' ||
-    url.username !== '' ||
-    url.pathname !== '/'
-  ) {
-    throw new Error('must be an http or https origin without path, such as https://orders.example.com')
-  }
-  return url.origin
+  const url = URL.parse(value)
+  const isBare = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
+  if (isBare) return url.origin
+  throw new Error('must be an http or https origin without path, such as https://orders.example.com')
 }
 
 export function parsePublicUrl(value: string): string {

@@ -51,7 +51,6 @@ export function refuseMissingDatabase(url: string): void {
   }
 }
 
-/** The stamp of a change by a command. */
 /** The outcome of a change, with a hint if nobody could approve some pending orders after it. */
 export async function withStranded(db: AppDatabase, outcome: Outcome): Promise<Outcome> {
   const limits = { limitMilliseconds: pageLimitMilliseconds, caller: 'command' }
