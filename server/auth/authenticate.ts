@@ -164,12 +164,8 @@ export class Authenticator {
   }
 }
 
-function isEnabled(state: PrincipalState | undefined): state is PrincipalState {
-  return state?.enabled === true
-}
-
 function grants(state: PrincipalState | undefined, token: VerifiedToken): state is PrincipalState {
-  return isEnabled(state) && token.credentialsChangedAt === state.credentialsChangedAt
+  return state?.enabled === true && token.credentialsChangedAt === state.credentialsChangedAt
 }
 
 /**

@@ -32,7 +32,6 @@ import type { LoginThrottle } from './credentials/throttle/throttle.ts'
 import type { RefreshTokens } from './credentials/tokens/refresh-tokens.ts'
 import type { AccessTokens } from './credentials/tokens/tokens.ts'
 
-/** The parts that the routes of this slice need. */
 export interface AuthParts {
   config: Config
   db: AppDatabase

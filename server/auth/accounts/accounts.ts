@@ -5,7 +5,7 @@
 import { type EventKind, recordEvent } from '../../audit/audit.ts'
 import type { Stamp } from '../../caller/stamp.ts'
 import type { Db, Trx } from '../../db/tables.ts'
-import { versionTag } from '../../http/preconditions.ts'
+import { type AcceptedVersions, versionTag } from '../../http/preconditions.ts'
 import { Problem } from '../../problems/problems.ts'
 import { keepAdministrator, lockAdministration } from './roles/administrators.ts'
 import { requireRoles } from './roles/roles.ts'
@@ -60,8 +60,7 @@ export interface ChangeAccountInput<Details> {
   /** Roles that follow the claim of a company account. */
   claimRoles?: readonly string[]
   id: number
-  /** Versions that If-Match accepts; null for any. */
-  acceptedVersions: number[] | null
+  acceptedVersions: AcceptedVersions
   /** Null leaves a value as it was. */
   changes: Details & { roles: string[] | null; enabled: boolean | null }
   stamp: Stamp

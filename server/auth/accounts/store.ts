@@ -370,12 +370,10 @@ export async function deleteCompanyAccount(trx: Trx, principalId: number): Promi
   return numDeletedRows === 1n
 }
 
-/** Voids the one-time links of the user. */
 export async function voidLinks(trx: Trx, principalId: number): Promise<void> {
   await trx.deleteFrom('one_time_links').where('principal_id', '=', principalId).execute()
 }
 
-/** Voids those that were mailed. */
 export async function voidMailedLinks(trx: Trx, principalId: number): Promise<void> {
   await trx
     .deleteFrom('one_time_links')

@@ -81,7 +81,6 @@ export const emailMoved: MailKind = {
   },
 }
 
-/** A request for another email. */
 export interface EmailAsked {
   principalId: number
   at: number

@@ -50,7 +50,6 @@ export interface ClientAccount extends ListedAccount {
   owner: string | null
 }
 
-/** A page of service clients. */
 export async function findClients(
   snapshot: Db,
   request: AccountsRequest,

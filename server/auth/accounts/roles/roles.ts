@@ -3,7 +3,7 @@ import { type EventKind, recordEvent } from '../../../audit/audit.ts'
 import type { Permission } from '../../../caller/permissions.ts'
 import type { Stamp } from '../../../caller/stamp.ts'
 import type { Trx } from '../../../db/tables.ts'
-import { versionTag } from '../../../http/preconditions.ts'
+import { type AcceptedVersions, requireVersion } from '../../../http/preconditions.ts'
 import { Problem } from '../../../problems/problems.ts'
 import { keepAdministrator, lockAdministration } from './administrators.ts'
 import {
@@ -91,8 +91,7 @@ function changePermissions(
 }
 
 export interface SetPermissionsInput extends ChangePermissionsInput {
-  /** Versions that If-Match accepts; null for any. */
-  acceptedVersions: number[] | null
+  acceptedVersions: AcceptedVersions
 }
 
 /**
@@ -105,9 +104,7 @@ export function setRolePermissions(
 ): Promise<{ version: number }> {
   return keepAdministrator(trx, stamp, async () => {
     const { version, ...stored } = await requireRole(trx, role)
-    if (acceptedVersions !== null && !acceptedVersions.includes(version)) {
-      throw new Problem('precondition-failed', { headers: { etag: versionTag(version) } })
-    }
+    requireVersion(acceptedVersions, version)
     const allowed = await insertPermissions(trx, role, permissions)
     const surplus = stored.permissions.filter((held) => !permissions.some((wanted) => wanted === held))
     const denied = await deletePermissions(trx, role, surplus)

@@ -90,7 +90,6 @@ export interface Role {
   role: string
   /** Sorted. */
   permissions: string[]
-  /** How many accounts have the role. */
   accounts: number
   version: number
 }
@@ -109,7 +108,6 @@ export async function findRole(db: Db, role: string): Promise<Role | undefined> 
   return (await listRoles(db)).find((listed) => listed.role === role)
 }
 
-/** Returns the next version of the role. */
 export async function raiseRoleVersion(trx: Trx, role: string): Promise<number> {
   const { version } = await trx
     .updateTable('roles')

@@ -19,7 +19,6 @@ export async function findUserByEmail(db: Db, email: string): Promise<UserCreden
   return toCredentials(await selectCredentials(db).where('email', '=', email).executeTakeFirst())
 }
 
-/** The ids of enabled users with one of these emails. */
 export async function findEnabledByEmail(db: Db, emails: readonly string[]): Promise<number[]> {
   const rows = await db
     .selectFrom('users')
@@ -91,7 +90,6 @@ export interface UserAccount extends ListedAccount {
   hasCompanyAccount: boolean
 }
 
-/** A page of users. */
 export async function findUsers(snapshot: Db, request: AccountsRequest): Promise<FoundAccounts<UserAccount>> {
   const { items, totalCount } = await findAccountIds(snapshot, 'user', request)
   return { items: await usersOf(snapshot, items), totalCount }
@@ -289,7 +287,6 @@ export async function nextUserIds(
   return rows.map(({ id }) => id)
 }
 
-/** The user that a link belongs to. */
 export interface LinkHolder {
   principalId: number
   userName: string

@@ -39,7 +39,6 @@ export interface AddPasskeyInput {
   challenge: Challenge
   rpId: string
   name: string
-  /** The stamp names the owner. */
   stamp: Stamp & { byId: number }
 }
 

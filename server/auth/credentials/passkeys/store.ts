@@ -17,7 +17,6 @@ export interface StoredPasskey {
   lastUsedAt: number | null
 }
 
-/** How many passkeys a person can have. */
 export const passkeysLimit = 20
 
 /** All passkeys of a user, oldest first. */

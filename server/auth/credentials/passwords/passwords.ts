@@ -25,7 +25,6 @@ const normalized = (password: string) => password.normalize('NFC')
 export class Passwords {
   readonly #turns = new Turns({ atOnce: availableParallelism(), waiting: queueLimit })
 
-  /** Hashes that wait for a core. */
   get waiting(): number {
     return this.#turns.load.waiting
   }

@@ -21,11 +21,9 @@ const knownForMilliseconds = 30 * 24 * 3_600_000
 const knownAddressesLimit = 100
 
 export interface LoginTry {
-  /** Hash of account and address together. */
   pairHash: string
   /** Hash of account and IPv6 /48 together. */
   networkHash: string | null
-  /** Hash of the account. */
   accountHash: string
   /**
    * The account recently signed in from this address. If so, only failed tries from this address make it

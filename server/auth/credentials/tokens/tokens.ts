@@ -20,8 +20,8 @@ export interface TokenSubject {
   /** Null for a service. */
   signIn: SignIn | null
   /**
-   * When the credentials of the account last changed, in milliseconds. Read together with the roles, or
-   * before them.
+   * When the credentials of the account last changed, in milliseconds: the next change ends the token. Read
+   * together with the roles, or before them.
    */
   credentialsChangedAt: number
 }
@@ -32,15 +32,7 @@ export interface IssuedToken {
   expiresAt: number
 }
 
-/** The content of a verified access token. */
-export interface VerifiedToken {
-  subject: string
-  userName: string
-  roles: readonly string[]
-  /** Null for a service. */
-  signIn: SignIn | null
-  /** As it was when the token was issued; the next change of credentials ends the token. */
-  credentialsChangedAt: number
+export interface VerifiedToken extends TokenSubject {
   issuedAtSeconds: number
   expiresAtSeconds: number
 }
