@@ -109,7 +109,7 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
   close(): Promise<void>
 }
 
-/** What the service registers with its database. */
+/** All that a service registers with its database. */
 export interface Registry<Operations, Reads> extends RefusalOptions {
   operations: Operations
   /** PostgreSQL: batch forms of operations that many callers issue at once. */

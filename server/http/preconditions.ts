@@ -44,8 +44,9 @@ export function matchesNone(ifNoneMatch: string | undefined, currentTag: string)
 export type AcceptedVersions = number[] | null
 
 /**
- * Without the header, or with `*`, any version is accepted. Unlike in RFC 9110 §13.1.1 a weak tag counts as strong: proxies that compress weaken tags, and a row version is exact in every form. A
- * malformed field, or one with only foreign tags, accepts no version, so that no write passes by mistake.
+ * Without the header, or with `*`, any version is accepted. Unlike in RFC 9110 §13.1.1 a weak tag counts as
+ * strong: proxies that compress weaken tags, and a row version is exact in every form. A malformed field, or
+ * one with only foreign tags, accepts no version, so that no write passes by mistake.
  */
 export function acceptedVersions(ifMatch: string | undefined): AcceptedVersions {
   if (ifMatch === undefined) return null
