@@ -36,7 +36,7 @@ export function PolicyView() {
       {policy.data && mayChange && <PolicyForm policy={policy.data} />}
       {policy.data && !mayChange && (
         <div className="card card-stack">
-          <PolicyTable rows={policy.data.rows} caption="Approval policy" />
+          <PolicyTable rows={policy.data.rows} />
         </div>
       )}
     </>

@@ -2,12 +2,12 @@ import type { PolicyRow } from '../orders/policy.ts'
 import { Table } from '../ui/table.tsx'
 import { fromInWords } from './words.ts'
 
-export function PolicyTable({ rows, caption }: { rows: readonly PolicyRow[]; caption: string }) {
+export function PolicyTable({ rows }: { rows: readonly PolicyRow[] }) {
   return (
     <div className="rows-to-cards">
       <Table
         className="table"
-        caption={caption}
+        caption="Approval policy"
         rows={rows.toReversed()}
         keyOf={({ from }) => from}
         columns={[
