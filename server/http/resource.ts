@@ -217,14 +217,12 @@ export function change<Parts extends StampParts, Body>(
     requestHeaders: [ifMatchHeader],
     responseHeaders: { 204: canStrand ? [etagHeader, strandedHeader] : [etagHeader], 412: [etagHeader] },
     body: body as Schema,
-    response: { 204: noContent },
     handler: async (parts: Parts, request, reply) => {
       const stamp = readStamp(request, parts)
       const how = { acceptedVersions: acceptedVersions(request.headers['if-match']), stamp }
       const { version } = await change(parts, request.body as Body, how, request)
       reply.header('etag', versionTag(version)).header('cache-control', cacheControl)
       if (canStrand) await tellStranded(parts, request, reply)
-      return reply.code(204).send(undefined)
     },
   })
 }
@@ -243,11 +241,9 @@ export function ending<Parts extends StampParts>(
     ...about,
     needsRecentSignIn: true,
     ...(canStrand && { responseHeaders: { 204: [strandedHeader] } }),
-    response: { 204: noContent },
     handler: async (parts: Parts, request, reply) => {
       await end(parts, request, readStamp(request, parts))
       if (canStrand) await tellStranded(parts, request, reply)
-      return reply.code(204).send(undefined)
     },
   })
 }

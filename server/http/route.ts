@@ -13,7 +13,7 @@ import type { Access } from '../caller/permissions.ts'
 import type { Principal } from '../caller/principal.ts'
 import type { ProblemCode } from '../problems/catalogue.ts'
 import { Problem } from '../problems/problems.ts'
-import type { FieldsTypeProvider } from './fields.ts'
+import { type FieldsTypeProvider, noContent } from './fields.ts'
 import type { Schema } from './schema.ts'
 
 /** The application as slices see it: handlers get what `fields.ts` parsed. */
@@ -155,7 +155,8 @@ interface Declaration<Parts, Body, Query, Answers>
   description: string
   body?: Body
   querystring?: Query
-  response: Answers
+  /** Without it, the answer is 204 once the handler has done its work. */
+  response?: Answers
   handler: (
     parts: Parts,
     ...exchange: Parameters<Handler<Body, Query, Answers>>
@@ -166,15 +167,22 @@ interface Declaration<Parts, Body, Query, Answers>
 export type Routes<Parts> = Record<string, Route<Parts>>
 type Route<Parts> = (app: App, parts: Parts, identity: { operationId: string; tags: string[] }) => void
 
+const nothing = { 204: noContent }
+
+async function done(work: unknown, reply: { code(status: 204): { send(body: never): unknown } }) {
+  await work
+  return reply.code(204).send(undefined as never)
+}
+
 /** A route at an address such as `GET /v1/orders/:id`. */
 export function route<
   Parts,
   Body extends Schema,
   Query extends Schema,
-  Answers extends Record<number, Schema>,
+  Answers extends Record<number, Schema> = typeof nothing,
 >(address: `${string} /${string}`, declaration: Declaration<Parts, Body, Query, Answers>): Route<Parts> {
   const [method = '', url = ''] = address.split(' ')
-  const { summary, description, body, querystring, response, ...others } = declaration
+  const { summary, description, body, querystring, response = nothing, ...others } = declaration
   const { handler, onSend, errorHandler, ...config } = others
   const about = { summary, description, response, ...(body && { body }), ...(querystring && { querystring }) }
   const hooks = { ...(onSend && { onSend }), ...(errorHandler && { errorHandler }) }
@@ -185,7 +193,10 @@ export function route<
       config,
       schema: { ...identity, ...about },
       ...hooks,
-      handler: (request, reply) => handler(parts, request as never, reply as never) as never,
+      handler: (request, reply) => {
+        const answer = handler(parts, request as never, reply as never)
+        return (response === nothing ? done(answer, reply) : answer) as never
+      },
     })
 }
 

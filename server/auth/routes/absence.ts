@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { formatInstant, formatInstantOrNull } from '../../clock.ts'
 import { pageLimitMilliseconds } from '../../db/port.ts'
-import { noContent } from '../../http/fields.ts'
 import { ending, readStamp } from '../../http/resource.ts'
 import { callerOf, type Routes, route } from '../../http/route.ts'
 import { Problem } from '../../problems/problems.ts'
@@ -31,8 +30,7 @@ export const absenceRoutes: Routes<AuthParts> = {
     needsRecentSignIn: true,
     problems: ['not-a-deputy'],
     body: SetAbsenceCommand,
-    response: { 204: noContent },
-    handler: async (parts, request, reply) => {
+    handler: async (parts, request) => {
       const stamp = readStamp(request, parts)
       const fault = faultOfEnds(request.body, stamp.nowMilliseconds)
       if (fault !== undefined) {
@@ -41,17 +39,14 @@ export const absenceRoutes: Routes<AuthParts> = {
         throw new Problem('validation-failed', { errors })
       }
       await parts.db.write('setAbsence', { person: own(request), absence: request.body, stamp })
-      return reply.code(204).send(undefined)
     },
   }),
   endAbsence: route('DELETE /v1/auth/absence', {
     summary: "End the caller's absence",
     description: 'Ends it at once, even before it begins. Nothing happens if there is none.',
     access: 'person',
-    response: { 204: noContent },
-    handler: async (parts, request, reply) => {
+    handler: async (parts, request) => {
       await parts.db.write('endAbsence', { person: own(request), stamp: readStamp(request, parts) })
-      return reply.code(204).send(undefined)
     },
   }),
   listDeputies: route('GET /v1/auth/absence/deputies', {

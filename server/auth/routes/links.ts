@@ -26,11 +26,9 @@ export const linkRoutes: Routes<AuthParts> = {
     limit: 'exchange',
     problems: ['mail-unavailable'],
     body: RequestLinkCommand,
-    response: { 204: noContent },
-    handler: async ({ config, db, clock }, request, reply) => {
+    handler: async ({ config, db, clock }, request) => {
       if (config.smtpUrl === undefined) throw new Problem('mail-unavailable')
       await db.write('requestLink', { ...request.body, nowMilliseconds: clock() })
-      return reply.code(204).send(undefined)
     },
   }),
   /** The one-time link by which a user sets a first password, or a new one after forgetting it. */
@@ -42,8 +40,7 @@ export const linkRoutes: Routes<AuthParts> = {
     limit: 'exchange',
     problems: ['link-not-found'],
     body: UseLinkCommand,
-    response: { 204: noContent },
-    handler: async (parts, request, reply) => {
+    handler: async (parts, request) => {
       const now = parts.clock()
       const { token, newPassword, ...others } = request.body
       const tokenHash = sha256(token)
@@ -57,7 +54,6 @@ export const linkRoutes: Routes<AuthParts> = {
         stamp: stampOf({ id, userName }, now, null),
       })
       logEvent(request, 'link-used', { principalId: id })
-      return reply.code(204).send(undefined)
     },
   }),
   checkLink: route('POST /v1/auth/links/check', {
@@ -68,12 +64,10 @@ export const linkRoutes: Routes<AuthParts> = {
     limit: 'exchange',
     problems: ['link-not-found'],
     body: CheckLinkCommand,
-    response: { 204: noContent },
-    handler: async (parts, request, reply) => {
+    handler: async (parts, request) => {
       const link = { tokenHash: sha256(request.body.token), nowMilliseconds: parts.clock() }
       const other = await findLinkHolder(parts.db.read, { ...link, purpose: 'email' })
       if (other === undefined) await requireHolder(parts, request, { ...link, purpose: 'password' })
-      return reply.code(204).send(undefined)
     },
   }),
   changeEmail: route('PUT /v1/auth/email', {
@@ -108,8 +102,7 @@ export const linkRoutes: Routes<AuthParts> = {
       'passkeys-unavailable',
     ],
     body: UseEmailLinkCommand,
-    response: { 204: noContent },
-    handler: async (parts, request, reply) => {
+    handler: async (parts, request) => {
       const { token, ...given } = request.body
       const tokenHash = sha256(token)
       const link = { tokenHash, purpose: 'email', nowMilliseconds: parts.clock() } as const
@@ -122,7 +115,6 @@ export const linkRoutes: Routes<AuthParts> = {
         return parts.change('useEmailLink', { ...proof, tokenHash, stamp })
       })
       logEvent(request, 'link-used', { principalId })
-      return reply.code(204).send(undefined)
     },
   }),
 }

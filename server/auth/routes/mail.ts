@@ -1,5 +1,4 @@
 import { stampOf } from '../../caller/stamp.ts'
-import { noContent } from '../../http/fields.ts'
 import { callerOf, type Routes, route } from '../../http/route.ts'
 import { findMailSettings } from '../../mail/mail.ts'
 import { Problem } from '../../problems/problems.ts'
@@ -26,13 +25,11 @@ export const ownMailRoutes: Routes<AuthParts> = {
     access: 'person',
     problems: ['mail-unavailable'],
     body: SetOwnMailCommand,
-    response: { 204: noContent },
-    handler: async ({ db, config, clock }, request, reply) => {
+    handler: async ({ db, config, clock }, request) => {
       if (config.smtpUrl === undefined) throw new Problem('mail-unavailable')
       const stamp = stampOf(callerOf(request), clock(), null)
       const timeZone = callerOf(request).timeZone ?? config.defaultTimeZone
       await db.write('putMailSettings', { settings: request.body, timeZone, stamp })
-      return reply.code(204).send(undefined)
     },
   }),
 }

@@ -66,14 +66,12 @@ export const ownRoutes: Routes<AuthParts> = {
     needsRecentSignIn: true,
     problems: ['sign-in-not-found'],
     parameters: { id: signInId },
-    response: { 204: noContent },
     handler: async ({ db, clock }, request, reply) => {
       const caller = callerOf(request)
       const { id } = request.params as { id: string }
       const stamp = stampOf(caller, clock(), null)
       await db.write('endSignIn', { principalId: caller.id, id, stamp })
       if (id === caller.session?.id) clearSession(reply)
-      return reply.code(204).send(undefined)
     },
   }),
   endOtherSignIns: route('DELETE /v1/auth/sessions', {

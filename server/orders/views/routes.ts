@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import { noContent } from '../../http/fields.ts'
 import { numberOfDirection } from '../../http/paging.ts'
 import {
   acceptedVersions,
@@ -78,10 +77,8 @@ export const viewRoutes: Routes<OrderParts> = {
     parameters,
     requestHeaders: [ifMatchHeader],
     responseHeaders: { 412: [etagHeader] },
-    response: { 204: noContent },
-    handler: async ({ db }, request, reply) => {
+    handler: async ({ db }, request) => {
       await db.write('deleteView', readChange(request))
-      return reply.code(204).send()
     },
   }),
 }

@@ -3,7 +3,6 @@ import { endOfLog } from '../../audit/audit.ts'
 import { type Clock, formatInstant, formatInstantOrNull } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { AppDatabase } from '../../db/port.ts'
-import { noContent } from '../../http/fields.ts'
 import { etagHeader, versionTag } from '../../http/preconditions.ts'
 import {
   addition,
@@ -178,11 +177,9 @@ const webhookRoutes: Routes<WebhookRouteParts> = {
     problems: ['webhook-not-found'],
     parameters,
     body: ReplayWebhookCommand,
-    response: { 204: noContent },
-    handler: async (parts, request, reply) => {
+    handler: async (parts, request) => {
       const stamp = readStamp(request, parts)
       await parts.db.write('replayWebhook', { ...request.body, id: webhookId(request), stamp })
-      return reply.code(204).send()
     },
   }),
   pingWebhook: route('POST /v1/webhooks/:id/ping', {

@@ -114,14 +114,12 @@ export const companyRoutes: Routes<AuthParts> = {
     needsRecentSignIn: true,
     problems: ['last-credential'],
     responseHeaders: { 204: [strandedHeader] },
-    response: { 204: noContent },
     handler: async (parts, request, reply) => {
       const { id: principalId, session } = callerOf(request)
       const stamp = readStamp(request, parts)
       const { ended } = await parts.change('unlinkCompany', { principalId, rpId: rpIdOf(parts), stamp })
       if (session && ended.includes(session.id)) clearSession(reply)
       await tellStranded(parts, request, reply)
-      return reply.code(204).send(undefined)
     },
   }),
   beginCompanyConfirmation: route('POST /v1/auth/session/confirm/company', {

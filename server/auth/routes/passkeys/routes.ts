@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import { formatInstant, formatInstantOrNull } from '../../../clock.ts'
-import { noContent } from '../../../http/fields.ts'
 import type { PageRequest } from '../../../http/paging.ts'
 import { ending, list, pageOf, readStamp } from '../../../http/resource.ts'
 import { callerOf, locationHeader, type Routes, route } from '../../../http/route.ts'
@@ -111,12 +110,10 @@ export const passkeyRoutes: Routes<AuthParts> = {
     problems: ['passkey-not-found'],
     parameters: { id: passkeyId },
     body: RenamePasskeyCommand,
-    response: { 204: noContent },
-    handler: async (parts, request, reply) => {
+    handler: async (parts, request) => {
       const id = requirePasskeyId(request, 'id')
       const stamp = readStamp(request, parts)
       await parts.db.write('renamePasskey', { ...request.body, id, stamp })
-      return reply.code(204).send(undefined)
     },
   }),
   removePasskey: route('DELETE /v1/auth/passkeys/:id', {
@@ -128,7 +125,6 @@ export const passkeyRoutes: Routes<AuthParts> = {
     problems: ['passkey-not-found', 'last-credential'],
     parameters: { id: passkeyId },
     responseHeaders: { 204: [strandedHeader] },
-    response: { 204: noContent },
     handler: async (parts, request, reply) => {
       const { id: principalId, session } = callerOf(request)
       const id = requirePasskeyId(request, 'id')
@@ -138,7 +134,6 @@ export const passkeyRoutes: Routes<AuthParts> = {
       const { ended } = await parts.change('removePasskey', { principalId, id, rpId, issuer, stamp })
       if (session && ended.includes(session.id)) clearSession(reply)
       await tellStranded(parts, request, reply)
-      return reply.code(204).send(undefined)
     },
   }),
   beginPasskeySignIn: route('POST /v1/auth/session/passkey/options', {
