@@ -3,6 +3,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSy
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import Sqlite from 'better-sqlite3'
+import { schema } from '../../server/db/sqlite/schema.ts'
 import { commandLine, goodPassword, type Result, refusal, runCommand, unprivileged } from './command-line.ts'
 
 const readingCommands = [
@@ -99,8 +100,8 @@ describe('a command that only reads', () => {
     await cli.run('migrate')
     cli.sql((database) => database.exec('delete from schema_migrations'))
     const before = contentOf(cli.folder)
-    const line =
-      'DATABASE_URL: the database is older than this version (it lacks 0001-first-release): back it up, then run `migrate`'
+    const lacks = Object.keys(schema.migrations).join(', ')
+    const line = `DATABASE_URL: the database is older than this version (it lacks ${lacks}): back it up, then run \`migrate\``
     for (const command of readingCommands.filter((each) => !each.startsWith('backup'))) {
       assert.deepEqual(await cli.run(command), refusal(line), command)
     }
