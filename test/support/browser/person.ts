@@ -21,7 +21,7 @@ interface PersonOptions {
   locale?: string
   /** Default: `UTC`. */
   timezone?: string
-  /** Default: the person asked for less, because an endless animation takes a fifth of all processor time. */
+  /** Default: the person asked for less, because an endless animation costs a quarter more (ADR 67). */
   motion?: boolean
   /** Only for tests of the live list: a page with it never finishes loading. */
   isLive?: boolean
