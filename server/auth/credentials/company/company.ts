@@ -217,14 +217,19 @@ async function followClaim(
   if (granted.length > 0) {
     await recordChange(trx, partOf(stamp, 2), 'roles-granted', account, { roles: granted, ...facts })
   }
-  if (surplus.length === 0) return []
-  const revoked = await deleteRoles(trx, id, surplus)
-  if (isManaged && !(await hasAdministrator(trx))) return insertRoles(trx, id, revoked)
+  const [revoked, kept]: [string[], string[]] = [[], []]
+  for (const role of surplus) {
+    await deleteRoles(trx, id, [role])
+    const isNeeded = isManaged && !(await hasAdministrator(trx))
+    if (isNeeded) await insertRoles(trx, id, [role])
+    ;(isNeeded ? kept : revoked).push(role)
+  }
+  if (revoked.length === 0) return kept
   await updateCredentialsDate(trx, [id], stamp.nowMilliseconds)
   await takeRolesFromSessions(trx, id, revoked)
   await endUnbackedLinks(trx)
   await recordChange(trx, partOf(stamp, 3), 'roles-revoked', account, { roles: revoked, ...facts })
-  return []
+  return kept
 }
 
 /** The session in which somebody asked to link or to confirm. */
