@@ -78,5 +78,6 @@ export function isPathOfApp(text: string): boolean {
     return false
   }
   const base = 'https://app.invalid'
-  return URL.canParse(text, base) && new URL(text, base).origin === base && !text.startsWith('/v1/')
+  const url = URL.canParse(text, base) ? new URL(text, base) : undefined
+  return url?.origin === base && !/^\/(?:\/|v1\/)/.test(url.pathname)
 }

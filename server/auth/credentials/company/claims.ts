@@ -34,21 +34,23 @@ export function missingClaims(claims: Claims, { createsAccounts, roles }: Compan
   return [...accounts, ...role]
 }
 
+/** Whether both engines store a subject or a `sid` as it is. */
+export const isName = (value: unknown): value is string =>
+  typeof value === 'string' && /^\P{C}{1,255}$/u.test(value)
+
 const isAmongClaims = (claims: Claims, name: string) => Object.hasOwn(claims, name)
 
 export function identityOf(claims: Claims, settings: CompanySettings, now: number): CompanyIdentity {
   const { sub, sid, auth_time: authTime } = claims
-  if (typeof sub !== 'string' || sub === '' || sub.length > 255) {
-    throw new CompanyFailure('company-answer-invalid', 'the claim sub is missing')
-  }
-  const authenticatedAt = typeof authTime === 'number' && authTime > 0 ? authTime * 1000 : 0
+  if (!isName(sub)) throw new CompanyFailure('company-answer-invalid', 'the claim sub is missing, or no name')
+  const authenticatedAt = typeof authTime === 'number' && authTime > 0 ? Math.floor(authTime * 1000) : 0
   if (authenticatedAt > now + clockDifferenceMilliseconds) {
     throw new CompanyFailure('company-answer-invalid', 'the clocks differ: auth_time is in the future')
   }
   return {
     issuer: settings.issuer,
     subject: sub,
-    sid: typeof sid === 'string' && sid.length <= 255 ? sid : null,
+    sid: isName(sid) ? sid : null,
     authenticatedAt,
     email: usableEmail(claims, settings),
     userName: userNameOf(claims),
@@ -78,7 +80,7 @@ function userNameOf({ preferred_username: preferred, email }: Claims): string {
     .replaceAll(/[^A-Za-z0-9._-]/g, '')
     .replace(/^[^A-Za-z]+/, '')
     .slice(0, 50)
-  const isReserved = /^(?:me|person-\d+)$/i.test(fitting)
+  const isReserved = /^(?:me|person-\d*)$/i.test(fitting)
   return isAccountName(fitting) && !isReserved ? fitting : 'user'
 }
 

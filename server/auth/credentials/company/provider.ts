@@ -13,7 +13,7 @@ import { sha256 } from '../../../ids.ts'
 import { type Resolve, whyUnreachable } from '../../../names.ts'
 import { type CompanySettings, isLoopbackHost } from '../../../setting.ts'
 import type { Attempt, CompanyPurpose } from './attempt.ts'
-import { type Claims, type CompanyIdentity, identityOf, missingClaims } from './claims.ts'
+import { type Claims, type CompanyIdentity, identityOf, isName, missingClaims } from './claims.ts'
 import { CompanyFailure } from './failure.ts'
 
 /** Signatures with a key that the provider publishes. HMACs and `none` are not among them. */
@@ -133,20 +133,21 @@ export class CompanyProvider {
   /** Reads a logout token (OpenID Connect Back-Channel Logout 1.0 §2.6). */
   async readLogout(token: string): Promise<CompanyLogout> {
     const { settings, clock } = this.#parts
-    const { iat = 0, exp, jti, sub, sid, ...claims } = await this.#verify(token)
+    const { iat = 0, jti, sub, sid, ...claims } = await this.#verify(token)
     const events = claims.events as Record<string, unknown> | undefined
     const isLogout =
       typeof events === 'object' && typeof events?.[logoutEvent] === 'object' && !('nonce' in claims)
     const age = clock() / 1000 - iat
-    const names = [jti, sub ?? sid].every((name) => typeof name === 'string' && name !== '')
+    const names = typeof jti === 'string' && jti !== '' && isName(sub ?? sid)
     if (!isLogout || !names || age > logoutTokenLifetimeSeconds + clockDifferenceSeconds) {
       throw new CompanyFailure('logout-token-invalid', 'it is no logout token, or an old one')
     }
-    const ends = Math.max(exp ?? 0, iat + logoutTokenLifetimeSeconds) * 1000 + clockDifferenceMilliseconds
+    // After that it is too old, whatever its `exp` says.
+    const ends = Math.ceil(iat + logoutTokenLifetimeSeconds) * 1000 + 2 * clockDifferenceMilliseconds
     return {
       issuer: settings.issuer,
       subject: sub ?? null,
-      sid: typeof sid === 'string' ? sid : null,
+      sid: isName(sid) ? sid : null,
       challenge: { nonce: sha256(`logout ${settings.issuer} ${jti}`), expiresAt: ends },
     }
   }
@@ -167,10 +168,12 @@ export class CompanyProvider {
       throw new CompanyFailure('company-answer-invalid', 'it does not accept the client, or its secret')
     }
     if (!isExpected) throw failureOf(failure)
-    const response = await this.#fetch(String(metadata.jwks_uri), {}).catch((error) => {
-      throw failureOf(error)
-    })
-    const { keys } = (await response.json()) as { keys: unknown[] }
+    const keys = await this.#fetch(String(metadata.jwks_uri), {})
+      .then(async (response) => ((await response.json()) as { keys?: unknown } | null)?.keys)
+      .catch((error) => {
+        throw failureOf(error)
+      })
+    if (!Array.isArray(keys)) throw new CompanyFailure('company-answer-invalid', 'it publishes no keys')
     return { metadata, keys: keys.length }
   }
 
@@ -204,7 +207,7 @@ export class CompanyProvider {
     const { metadata } = await this.#current()
     const { clientId, clientSecret } = settings
     const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
-    const authentication = methods.includes('client_secret_basic')
+    const authentication = [methods].flat().includes('client_secret_basic')
       ? client.ClientSecretBasic(clientSecret)
       : client.ClientSecretPost(clientSecret)
     const clientMetadata = {
@@ -247,6 +250,10 @@ export class CompanyProvider {
       if (metadata.issuer !== settings.issuer) {
         throw new CompanyFailure('company-answer-invalid', `the provider calls itself ${metadata.issuer}`)
       }
+      for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
+        if (isUsable(metadata[name])) continue
+        throw new CompanyFailure('company-answer-invalid', `its ${name} is no https address`)
+      }
       const keys = createRemoteJWKSet(new URL(String(metadata.jwks_uri)), {
         [joseFetch]: this.#fetch as never,
         cooldownDuration: keysCooldownMilliseconds,
@@ -259,10 +266,15 @@ export class CompanyProvider {
   }
 }
 
-const isPlainHttp = (issuer: string) => {
-  const { protocol, hostname } = new URL(issuer)
+const isPlainHttp = (address: string) => {
+  const { protocol, hostname } = new URL(address)
   return protocol === 'http:' && isLoopbackHost(hostname)
 }
+
+const isUsable = (address: unknown) =>
+  typeof address === 'string' &&
+  URL.canParse(address) &&
+  (address.startsWith('https:') || isPlainHttp(address))
 
 /** Asks the provider, in bounded time, for an answer of bounded length. Follows no redirect. */
 async function boundedFetch(url: string, options: RequestInit, resolve: Resolve): Promise<Response> {
@@ -304,7 +316,7 @@ function failureOf(error: unknown): CompanyFailure {
   const status = cause instanceof Response ? cause.status : 0
   const denied = causes.find(({ code }) => code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR')
   if (denied !== undefined) {
-    return new CompanyFailure('company-account-refused', `the provider answered ${denied.error}`, {
+    return new CompanyFailure('company-account-refused', `the provider answered ${codeOf(denied)}`, {
       cause: error,
     })
   }
@@ -317,6 +329,11 @@ function failureOf(error: unknown): CompanyFailure {
     const why = last === undefined ? 'it does not answer' : whyUnreachable(last)
     return new CompanyFailure('company-account-unreachable', why, { cause: error })
   }
-  const why = causes.map(({ message }) => message).join(': ') || String(error)
-  return new CompanyFailure('company-answer-invalid', why, { cause: error })
+  // Errors of syntax quote the text, which may hold a token.
+  const told = causes.filter(({ name }) => name !== 'SyntaxError')
+  const why = told.map((each) => each.message + (each.error === undefined ? '' : ` (${codeOf(each)})`))
+  return new CompanyFailure('company-answer-invalid', why.join(': ') || 'it is no JSON', { cause: error })
 }
+
+/** The code of an error of OAuth. A browser may bring another text, even a name. */
+const codeOf = ({ error = '' }: { error?: string }) => (/^\w{1,64}$/.test(error) ? error : 'an unknown error')

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { CompanyProvider } from '../../../server/auth/credentials/company/provider.ts'
+import { systemClock } from '../../../server/clock.ts'
+import { companySettings, readConfig } from '../../../server/config.ts'
+import { systemNames } from '../../../server/names.ts'
+import { callbackPath, companyEnv, startForger } from '../../support/company.ts'
+import { setUp } from '../../support/service.ts'
+
+const publicUrl = 'https://orders.example.com'
+
+describe('a provider that answers badly', () => {
+  const parts = setUp(async () => ({ forger: await startForger() }))
+  after(() => parts.forger.close())
+
+  function provider() {
+    const settings = companySettings(readConfig(companyEnv(parts.forger.issuer), { development: true }))
+    assert.ok(settings)
+    return new CompanyProvider({ settings, resolve: systemNames(), clock: systemClock })
+  }
+
+  it('by addresses that are none, or that anyone on the way can read', async () => {
+    for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri']) {
+      for (const address of [
+        null,
+        5,
+        'javascript:alert(1)',
+        'http://login.example.com/x',
+        'file:///etc/passwd',
+      ]) {
+        parts.forger.metadata = { [name]: address }
+        const failure = { name: 'CompanyFailure', code: 'company-answer-invalid' }
+        await assert.rejects(
+          provider().begin('sign-in', publicUrl + callbackPath),
+          failure,
+          `${name} ${address}`,
+        )
+      }
+    }
+    parts.forger.metadata = { token_endpoint_auth_methods_supported: {} }
+    assert.match((await provider().begin('sign-in', publicUrl + callbackPath)).url, /code_challenge/)
+    parts.forger.metadata = {}
+  })
+
+  it('by a refusal, whose code the log has, and by nonsense, of which it has nothing', async () => {
+    const asked = provider()
+    const finish = async () => {
+      const begun = await asked.begin('sign-in', publicUrl + callbackPath)
+      const attempt = { ...begun, purpose: 'sign-in', returnTo: '/', startedAt: 0 } as const
+      const none = { replacedIdHash: null, offeredBinding: null, asker: null, link: null }
+      const callback = new URL(parts.forger.answerTo(begun.url, { code: 'always the same' }), publicUrl)
+      return asked.finish(callback, { ...attempt, ...none })
+    }
+    parts.forger.idToken = async () => 'c2VjcmV0.c2VjcmV0.c2VjcmV0'
+    await assert.rejects(finish, (error: Error) => !error.message.includes('secret'))
+    await assert.rejects(finish, /\(invalid_grant\)/)
+    parts.forger.idToken = (claims) => parts.forger.sign(claims)
+  })
+
+  it('by keys that are none', async () => {
+    const settled = provider()
+    parts.forger.metadata = { jwks_uri: `${parts.forger.issuer}/.well-known/openid-configuration` }
+    // The forger takes any code once.
+    await assert.rejects(settled.look(publicUrl + callbackPath), /accepted a code/)
+    await assert.rejects(settled.look(publicUrl + callbackPath), /it publishes no keys/)
+    parts.forger.metadata = {}
+  })
+})
