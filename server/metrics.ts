@@ -125,10 +125,11 @@ function registerScraped(registry: Registry, { labelNames = [], read, ...descrip
     labelNames,
     registers: [registry],
     async collect() {
+      const samples = await Promise.try(read).catch(() => [])
+      // Only now: another scrape may have read meanwhile.
       this.reset()
       // Without labels it would be 0.
       if (labelNames.length === 0) this.remove()
-      const samples = await Promise.try(read).catch(() => [])
       for (const [labels, value] of samples) this.inc(labels, value)
     },
   })

@@ -57,6 +57,8 @@ describe('the metrics', () => {
     await until(async () => (await value('seal_lag_seconds')) === 0)
     const sealed = await value('sealed')
     assert.ok(sealed > 0)
+    const atOnce = await Promise.all(Array.from({ length: 10 }, () => value('sealed')))
+    assert.deepEqual(new Set(atOnce), new Set([sealed]))
     const db = await openAppDatabase(production)
     const stamp = machineStamp(Date.now() - 60_000)
     await db.write('addRole', { role: 'Auditor', permissions: [], stamp })
