@@ -111,7 +111,7 @@ export function EditForm<Value extends object>(props: EditFormProps<Value>) {
 interface AccessProps {
   name: string
   enabled: boolean
-  hasPassword?: boolean
+  isInvited?: boolean
   onSwitch(enabled: boolean): Promise<unknown>
   /** Why another action of the section failed. */
   failure: unknown
@@ -120,12 +120,12 @@ interface AccessProps {
 }
 
 /** Whether an account can sign in, and by what means. */
-export function Access({ name, enabled, hasPassword, onSwitch, failure, words, buttons }: AccessProps) {
+export function Access({ name, enabled, isInvited = false, onSwitch, failure, words, buttons }: AccessProps) {
   const switching = useAction(onSwitch, (_, isEnabled) =>
     announce(`${name} is ${isEnabled ? 'enabled' : 'disabled'}`),
   )
   return (
-    <Section title="Access" aside={<AccountState enabled={enabled} hasPassword={hasPassword} />}>
+    <Section title="Access" aside={<AccountState enabled={enabled} isInvited={isInvited} />}>
       {words}
       <Refused failure={failure ?? switching.error} />
       <div className="row">

@@ -72,11 +72,11 @@ export function Refused({ failure, onLoad }: { failure: unknown; onLoad?: () => 
 
 interface AccountStateProps {
   enabled: boolean
-  hasPassword?: boolean | undefined
+  isInvited?: boolean
 }
 
-export function AccountState({ enabled, hasPassword = true }: AccountStateProps) {
+export function AccountState({ enabled, isInvited = false }: AccountStateProps) {
   if (!enabled) return <span className="status sign is-crossed tone-bad">Disabled</span>
-  if (!hasPassword) return <span className="status sign tone-wait">Invited</span>
+  if (isInvited) return <span className="status sign tone-wait">Invited</span>
   return <span className="status sign is-full tone-good">Enabled</span>
 }

@@ -7,6 +7,10 @@ import { Unsendable } from '../ui/describe.ts'
 
 type Schemas = components['schemas']
 export type UserAccount = Schemas['UserAccount']
+
+/** Only a one-time link signs this user in, and nothing has yet. */
+export const isInvited = (user: UserAccount) =>
+  !user.hasPassword && !user.hasCompanyAccount && user.lastSignInAtUtc === null
 export type ClientAccount = Schemas['ClientAccount']
 export type Role = Schemas['Role']
 type SignIn = Schemas['SignIn']

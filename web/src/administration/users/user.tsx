@@ -12,6 +12,7 @@ import {
   changeUser,
   endUserAbsence,
   endUserSignIn,
+  isInvited,
   makeLink,
   removeUserPasskey,
   signOutUser,
@@ -68,13 +69,14 @@ function UserDetails({ user: { id, userName, name, email, timeZone, roles }, eta
   )
 }
 
-function UserAccess({ user: { id, userName, enabled, hasPassword, hasCompanyAccount }, etag }: UserProps) {
+function UserAccess({ user, etag }: UserProps) {
+  const { id, userName, enabled, hasPassword, hasCompanyAccount } = user
   const linking = useAction(() => makeLink(id))
   return (
     <Access
       name={userName}
       enabled={enabled}
-      hasPassword={hasPassword || hasCompanyAccount}
+      isInvited={isInvited(user)}
       onSwitch={(next) => changeUser(id, etag, { enabled: next })}
       failure={linking.error}
       words={

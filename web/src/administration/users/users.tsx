@@ -4,7 +4,7 @@ import { Name } from '../../ui/name.tsx'
 import { Frame } from '../frame.tsx'
 import { AccountList } from '../list.tsx'
 import { AccountState } from '../pieces.tsx'
-import { type UserAccount, useUsers } from '../queries.ts'
+import { isInvited, type UserAccount, useUsers } from '../queries.ts'
 
 /** Everyone who has an account. */
 export function UsersView() {
@@ -35,5 +35,5 @@ const columns = {
   Roles: ({ roles }: UserAccount) => roles.join(', ') || 'None',
   'Last sign-in': ({ lastSignInAtUtc }: UserAccount) =>
     lastSignInAtUtc ? formatInstant(lastSignInAtUtc) : 'None recorded',
-  State: (user: UserAccount) => <AccountState {...user} />,
+  State: (user: UserAccount) => <AccountState enabled={user.enabled} isInvited={isInvited(user)} />,
 }
