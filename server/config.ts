@@ -20,6 +20,7 @@ import {
   parseOrigin,
   parsePolicy,
   parsePublicUrl,
+  parseScopes,
   parseSender,
   parseSmtpUrl,
   parseTimeZoneName,
@@ -238,6 +239,13 @@ export const settings = {
     defaultText: 'none; required with `OIDC_ISSUER`',
     parse: (file) => ({ file, secret: readLineOfFile(file) }),
   },
+  OIDC_SCOPES: {
+    description:
+      'Scopes that are asked of the provider, `openid` among them. Some providers send groups only for one more: ' +
+      '`openid profile email groups`',
+    default: 'openid profile email',
+    parse: parseScopes,
+  },
   OIDC_NAME: {
     description: 'Name of the company account on the buttons of the web app',
     default: 'company account',
@@ -254,8 +262,8 @@ export const settings = {
   ),
   OIDC_ROLES: {
     description:
-      'Roles that follow a claim of the company account: `claim=groups; finance-leads=Approver; it=Admin`. On linked ' +
-      'accounts nobody can grant or revoke them here',
+      'Roles that follow a claim of the company account: `claim=groups; finance-leads=Approver; it=Admin`, in quotes ' +
+      'in a file that a shell reads. On linked accounts nobody can grant or revoke them here',
     default: undefined,
     parse: parseClaimRoles,
   },
@@ -417,6 +425,7 @@ export function companySettings(config: Config): CompanySettings | undefined {
     clientSecret: oidcClientSecretFile.secret,
     createsAccounts: config.oidcNewAccounts === 'create',
     trustsEmail: config.oidcTrustEmail === 'true',
+    scopes: config.oidcScopes,
     roles,
   }
 }

@@ -149,6 +149,13 @@ export function parseIssuer(value: string): string {
   throw new Error('must be an https address, such as https://login.example.com/realms/company')
 }
 
+/** RFC 6749 §3.3. */
+export function parseScopes(value: string): string {
+  const scopes = value.split(' ')
+  if (scopes.includes('openid') && scopes.every((scope) => /^[!#-[\]-~]+$/.test(scope))) return value
+  throw new Error('must be openid and other scopes, separated by spaces, such as openid profile email groups')
+}
+
 /** The roles that follow a claim of the company account. */
 export interface ClaimRoles {
   claim: string
@@ -178,6 +185,7 @@ export interface CompanySettings {
   clientSecret: string
   createsAccounts: boolean
   trustsEmail: boolean
+  scopes: string
   roles: ClaimRoles | undefined
 }
 

@@ -97,6 +97,7 @@ describe('the configuration', () => {
       oidcClientId: undefined,
       oidcClientSecretFile: undefined,
       oidcName: 'company account',
+      oidcScopes: 'openid profile email',
       oidcNewAccounts: 'refuse',
       oidcTrustEmail: 'false',
       oidcRoles: undefined,

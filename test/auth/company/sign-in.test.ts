@@ -254,12 +254,17 @@ describe('confirming by company account', () => {
 describe('a first sign-in that makes an account', () => {
   const roles = 'claim=groups; finance-leads=Viewer; it=Admin; gone=Nowhere'
   const { provider, service, ready } = company(
-    { OIDC_NEW_ACCOUNTS: 'create', OIDC_ROLES: roles },
+    { OIDC_NEW_ACCOUNTS: 'create', OIDC_ROLES: roles, OIDC_SCOPES: 'openid profile email groups' },
     { inIdToken: false },
   )
 
-  it('takes name and email from the user info, and gives the roles of the claim', async () => {
+  it('asks for the scopes of OIDC_SCOPES', async () => {
     await ready
+    const asked = new URL(await beginAt(service.client())).searchParams
+    assert.equal(asked.get('scope'), 'openid profile email groups')
+  })
+
+  it('takes name and email from the user info, and gives the roles of the claim', async () => {
     const jo = {
       email: 'Jo.Lee@Example.com',
       email_verified: true,

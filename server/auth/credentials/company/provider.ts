@@ -91,7 +91,7 @@ export class CompanyProvider {
     ]
     const parameters = {
       redirect_uri: redirectUri,
-      scope: 'openid profile email',
+      scope: this.#parts.settings.scopes,
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
       state,
