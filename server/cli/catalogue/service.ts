@@ -43,10 +43,11 @@ export const serviceCommands: Record<string, CommandSpec> = {
   'oidc check': {
     changesNothing: true,
     summary: 'try the settings of the company account',
+    options: { dev: { description: 'take the defaults of development for settings that are not set' } },
     notes: [
       'Asks the provider for its addresses and keys, and tries the secret of the client. It signs nobody in.',
     ],
-    examples: ['oidc check'],
+    examples: ['oidc check', 'oidc check --dev'],
     load: async () => (await import('../company.ts')).runCheckCompany,
   },
   version: {

@@ -247,9 +247,7 @@ export class CompanyProvider {
         },
       )
       const { supportsPKCE: _, ...metadata } = configuration.serverMetadata()
-      if (metadata.issuer !== settings.issuer) {
-        throw new CompanyFailure('company-answer-invalid', `the provider calls itself ${metadata.issuer}`)
-      }
+      if (metadata.issuer !== settings.issuer) throw calledOtherwise(metadata.issuer)
       for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
         if (isUsable(metadata[name])) continue
         throw new CompanyFailure('company-answer-invalid', `its ${name} is no https address`)
@@ -265,6 +263,9 @@ export class CompanyProvider {
     }
   }
 }
+
+const calledOtherwise = (issuer: unknown) =>
+  new CompanyFailure('company-answer-invalid', `the provider calls itself ${issuer}`)
 
 const isPlainHttp = (address: string) => {
   const { protocol, hostname } = new URL(address)
@@ -314,6 +315,8 @@ function failureOf(error: unknown): CompanyFailure {
   for (; cause instanceof Error; cause = cause.cause) causes.push(cause)
   // An answer of a kind that was not expected.
   const status = cause instanceof Response ? cause.status : 0
+  const other = cause as { attribute?: string; body?: { issuer?: unknown } } | undefined
+  if (other?.attribute === 'issuer') return calledOtherwise(other.body?.issuer)
   const denied = causes.find(({ code }) => code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR')
   if (denied !== undefined) {
     return new CompanyFailure('company-account-refused', `the provider answered ${codeOf(denied)}`, {
@@ -328,6 +331,9 @@ function failureOf(error: unknown): CompanyFailure {
   if (isOfConnection || isOverloaded) {
     const why = last === undefined ? 'it does not answer' : whyUnreachable(last)
     return new CompanyFailure('company-account-unreachable', why, { cause: error })
+  }
+  if (status >= 300) {
+    return new CompanyFailure('company-answer-invalid', `it answered with status ${status}`, { cause: error })
   }
   // Errors of syntax quote the text, which may hold a token.
   const told = causes.filter(({ name }) => name !== 'SyntaxError')
