@@ -294,6 +294,12 @@ describe('a first sign-in that makes an account', () => {
     assertProblem(await browser.get('/v1/orders'), 403, 'permission-denied')
   })
 
+  it('makes one account, also if several tabs sign in at once', async () => {
+    provider.accounts.set('tabs', { email: 'tabs@example.com', email_verified: true })
+    const entered = await Promise.all(Array.from({ length: 10 }, () => enterAs(service, 'tabs')))
+    assert.deepEqual(new Set(entered.map(({ outcome }) => outcome)), new Set([null]))
+  })
+
   it('makes the name unique', async () => {
     const email = 'jo.lee@other.example'
     provider.accounts.set('namesake', { email, email_verified: true, preferred_username: 'Jo.Lee' })

@@ -85,10 +85,14 @@ export interface Entered {
 export async function enterByCompany(trx: Trx, input: EnterByCompanyInput): Promise<Entered | Refused> {
   const { identity, session, link, claimRoles, createsAccounts, stamp } = input
   if (!(await takeChallenge(trx, input.attempt))) return { refused: 'company-attempt-invalid' }
-  const linked = await findCompanyUser(trx, identity)
+  let linked = await findCompanyUser(trx, identity)
   const isNew = linked === undefined && link === null
   const mayChangeRoles = identity.roles !== null
-  if (isNew || mayChangeRoles) await awaitAdministration(trx)
+  if (isNew || mayChangeRoles) {
+    await awaitAdministration(trx)
+    // Another sign-in may have made the user meanwhile.
+    linked = await findCompanyUser(trx, identity)
+  }
   const made =
     link !== null
       ? await linkByOneTimeLink(trx, { ...link, identity, stamp })
