@@ -11,6 +11,7 @@ export type UserAccount = Schemas['UserAccount']
 /** Only a one-time link signs this user in, and nothing has yet. */
 export const isInvited = (user: UserAccount) =>
   !user.hasPassword && !user.hasCompanyAccount && user.lastSignInAtUtc === null
+
 export type ClientAccount = Schemas['ClientAccount']
 export type Role = Schemas['Role']
 type SignIn = Schemas['SignIn']

@@ -77,8 +77,9 @@ function ConfirmForm({ options, isLinked, settle }: Asking) {
       }
     >
       <p>
-        {options ? 'Use your passkey or enter your password' : 'Enter your password'} to continue. You won’t
-        be asked again for five minutes.
+        {options ? 'Use your passkey' : isLinked ? `Confirm with ${companyName}` : 'Enter your password'}
+        {(options || isLinked) && ' or enter your password'} to continue. You won’t be asked again for five
+        minutes.
       </p>
       {isLinked && (
         <Button className="button" onPress={() => leaving.act()}>
