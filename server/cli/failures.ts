@@ -71,6 +71,7 @@ export function describeFailure(error: unknown): Failure {
   if (error.name === 'Problem') {
     const { code, errors } = error as unknown as { code: string; errors?: { detail: string }[] }
     const sentences = errors?.map(({ detail }) => detail) ?? [error.message]
+    if (code === 'last-credential') sentences.push('`user link` makes another')
     return { code, message: sentences.map(asClause).join('; '), exitStatus: 1 }
   }
   const { code, path, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }

@@ -62,7 +62,7 @@ describe('user unlink, and user list', () => {
     assert.match((await cli.run('user list')).stdout, /company account/)
     const password = cli.sql((database) => database.prepare('select password_hash from users').pluck().get())
     cli.sql((database) => database.exec('update users set password_hash = null'))
-    assert.match((await cli.run('user unlink jo')).stderr, /no way to sign in/)
+    assert.match((await cli.run('user unlink jo')).stderr, /no way to sign in; `user link` makes another/)
     cli.sql((database) => database.prepare('update users set password_hash = ?').run(password))
     assert.deepEqual(await cli.json('user unlink jo'), { userName: 'jo', changed: true })
     assert.deepEqual(await cli.json('user unlink jo'), { userName: 'jo', changed: false })
@@ -83,7 +83,7 @@ describe('user unlink, and user list', () => {
     }
     assert.match(
       (await cli.run('user revoke jo Viewer', '', env)).stderr,
-      /viewer follows the company account/,
+      /the provider decides who has Viewer: change it there/,
     )
     assert.equal((await cli.run('user grant jo Operator', '', env)).status, 0)
   })

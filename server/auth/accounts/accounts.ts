@@ -175,7 +175,7 @@ async function refuseClaimRoles(
 ): Promise<void> {
   const owned = moved.filter((role) => claimRoles.includes(role))
   if (owned.length === 0 || !(await hasCompanyAccount(trx, id))) return
-  const detail = `${owned.join(', ')} ${owned.length === 1 ? 'follows' : 'follow'} the company account.`
+  const detail = `The provider decides who has ${owned.join(' and ')}: change it there.`
   throw new Problem('role-follows-claim', { detail })
 }
 
