@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { Agent, IncomingMessage } from 'node:http'
 import { lookupBy, type Resolve } from './names.ts'
 
 export interface Exchange {
@@ -7,6 +7,8 @@ export interface Exchange {
   body?: string
   headers?: Record<string, string>
   resolve: Resolve
+  /** Keeps connections. Without one, each exchange has its own. */
+  agent?: Agent
   /** Ends all of it: name, connection, request and answer. */
   signal: AbortSignal
 }
@@ -17,7 +19,7 @@ export interface Exchange {
  */
 export async function exchange(
   url: URL,
-  { method = 'POST', body, headers, resolve: names, signal }: Exchange,
+  { method = 'POST', body, headers, resolve: names, agent, signal }: Exchange,
 ): Promise<IncomingMessage> {
   // Not at the start: as modules they load fetch too.
   const { request } = await (url.protocol === 'http:' ? import('node:http') : import('node:https'))
@@ -26,7 +28,7 @@ export async function exchange(
     headers: { 'user-agent': 'Countersign', ...headers },
     lookup: lookupBy(names),
     signal,
-    agent: false,
+    agent: agent ?? false,
   } as const
   return new Promise((resolve, reject) => {
     const sent = request(url, options, (response) => {

@@ -1,3 +1,5 @@
+import { Agent } from 'node:http'
+import { Agent as SecureAgent } from 'node:https'
 import {
   createRemoteJWKSet,
   type JWTPayload,
@@ -8,7 +10,7 @@ import {
 import * as client from 'openid-client'
 import type { Challenge } from '../../../caller/touch.ts'
 import { type Clock, clockDifferenceMilliseconds, systemClock } from '../../../clock.ts'
-import { exchange } from '../../../exchange.ts'
+import { type Exchange, exchange } from '../../../exchange.ts'
 import { sha256 } from '../../../ids.ts'
 import { type Resolve, whyUnreachable } from '../../../names.ts'
 import { type CompanySettings, isLoopbackHost } from '../../../setting.ts'
@@ -33,6 +35,8 @@ const algorithms = [
 
 const answerLimitMilliseconds = 5_000
 const answerLimitBytes = 512 * 1024
+/** For what follows at once: the user info, another sign-in. Providers keep connections longer. */
+const idleConnectionMilliseconds = 1_000
 /** A provider changes its addresses rarely. */
 const metadataLifetimeMilliseconds = 3_600_000
 /** An unknown key is looked for at most this often: anybody can send a logout token that names one. */
@@ -78,7 +82,11 @@ export class CompanyProvider {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#fetch = (url, options) => boundedFetch(url, options, parts.resolve)
+    const { resolve } = parts
+    const kept = { keepAlive: true, timeout: idleConnectionMilliseconds }
+    const [plain, secure] = [new Agent(kept), new SecureAgent(kept)]
+    this.#fetch = (url, options) =>
+      boundedFetch(new URL(url), options, { resolve, agent: url.startsWith('https:') ? secure : plain })
   }
 
   /** The address to which a browser is sent. To confirm, the provider must ask for a credential again. */
@@ -278,13 +286,17 @@ const isUsable = (address: unknown) =>
   (address.startsWith('https:') || isPlainHttp(address))
 
 /** Asks the provider, in bounded time, for an answer of bounded length. Follows no redirect. */
-async function boundedFetch(url: string, options: RequestInit, resolve: Resolve): Promise<Response> {
+async function boundedFetch(
+  url: URL,
+  options: RequestInit,
+  way: Pick<Exchange, 'resolve' | 'agent'>,
+): Promise<Response> {
   const body = options.body === undefined || options.body === null ? undefined : String(options.body)
-  const answer = await exchange(new URL(url), {
+  const answer = await exchange(url, {
     method: options.method ?? 'GET',
     ...(body !== undefined && { body }),
     headers: Object.fromEntries(new Headers(options.headers)),
-    resolve,
+    ...way,
     signal: AbortSignal.timeout(answerLimitMilliseconds),
   })
   const chunks: Buffer[] = []
