@@ -511,7 +511,10 @@ function missingOfCompany(env: Record<string, string | undefined>, values: Setti
   if (values.OIDC_ISSUER) {
     return client.filter((name) => !env[name]).map((name) => `${name}: required with OIDC_ISSUER`)
   }
-  return client.filter((name) => values[name] && !env.OIDC_ISSUER).map((name) => `${name}: needs OIDC_ISSUER`)
+  const needing = [...client, 'OIDC_ROLES'] as const
+  return needing
+    .filter((name) => values[name] && !env.OIDC_ISSUER)
+    .map((name) => `${name}: needs OIDC_ISSUER`)
 }
 
 /** Reports absent settings only: faulty ones are reported already. */

@@ -195,6 +195,13 @@ describe('the configuration', () => {
     }
   })
 
+  it('needs a provider with the settings of its accounts, which hold roles back', () => {
+    const roles = faultsOf({ ...required, OIDC_ROLES: 'claim=groups; it=Admin' }, production)
+    assert.deepEqual(roles, ['OIDC_ROLES: needs OIDC_ISSUER'])
+    const client = faultsOf({ ...required, OIDC_CLIENT_ID: 'countersign' }, production)
+    assert.deepEqual(client, ['OIDC_CLIENT_ID: needs OIDC_ISSUER'])
+  })
+
   it('needs a sender with a mail server', () => {
     const faults = faultsOf({ ...required, SMTP_URL: 'smtps://mail.example.com' }, production)
     assert.deepEqual(faults, ['MAIL_FROM: required with SMTP_URL'])
