@@ -73,6 +73,31 @@ describe('readOrder', () => {
       { approvers: [ann], ownerId: 5, rules: { selfApproval: false } },
       /its creator/,
     ],
+    [
+      'its creator in the place of another',
+      { approvers: [{ ...bo, by: 'jo', byId: 3 }], rules: { selfApproval: false, role } },
+      /its creator/,
+    ],
+    [
+      'its creator, a client that has an owner',
+      { approvers: [{ by: 'jo', byId: 3 }], ownerId: 5, rules: { selfApproval: false } },
+      /its creator/,
+    ],
+    [
+      'the deputy of two',
+      { approvers: [bo, { ...bo, for: { name: 'eli', id: 9 } }], rules: { role } },
+      /the order before/,
+    ],
+    [
+      'two deputies of one',
+      { approvers: [bo, { ...bo, by: 'cy', byId: 8 }], rules: { role } },
+      /the order before/,
+    ],
+    [
+      'one whose deputy approved it',
+      { approvers: [bo, { by: 'dee', byId: 7 }], rules: { role } },
+      /the order before/,
+    ],
     ['a service', { approvers: [cy], rules: { services: false } }, /services/],
     ['nobody of the role', { approvers: [ann], rules: { role: 'Finance' } }, /nobody of the role Finance/],
     ['another role', { approvers: [bo], rules: { role: 'Legal' } }, /a role that the rules/],
@@ -129,10 +154,126 @@ describe('readOrder', () => {
     await assert.rejects(readOrder(later), /did not have then/)
   })
 
+  type Change = (line: LogLine) => object
+  type Forging = (lines: LogLine[]) => LogLine[]
+  const each =
+    (kinds: string, change: Change): Forging =>
+    (lines) =>
+      lines.map((line) => (kinds.split(' ').includes(line.kind) ? { ...line, ...change(line) } : line))
+  /** Adds a line after the last of a kind. */
+  const after =
+    (kind: string, change: Change): Forging =>
+    (lines) => {
+      const at = lines.findLastIndex((line) => line.kind === kind)
+      const line = lines[at] ?? assert.fail()
+      return lines.toSpliced(at + 1, 0, { ...line, ...change(line) })
+    }
+  const both =
+    (one: Forging, other: Forging): Forging =>
+    (lines) =>
+      other(one(lines))
+  const saying =
+    (data: object): Change =>
+    (line) => ({ data: { ...line.data, ...data } })
+  const document =
+    (change: object): Change =>
+    (line) =>
+      saying({ document: { ...(line.data.document as object), ...change } })(line)
+  const passkey =
+    (change: object): Change =>
+    (line) =>
+      saying({ passkey: { ...(line.data.passkey as object), ...change } })(line)
+  const later: Change = ({ version }) => ({ version: Number(version) + 1 })
+  const decidedAs = (kind: string): Forging =>
+    both(
+      each('approved', later),
+      after('approval-given', ({ data: { signature: _, ...data } }) => ({ kind, version: 5, data })),
+    )
+  const ofOrder = 'created document-added approval-given approved'
+  const [otherOrder, otherSha] = [{ kind: 'order', id: 'other' }, 'ef'.repeat(32)]
+  const forgeries: Record<string, [Forging, RegExp]> = {
+    'another total': [each(ofOrder, saying({ total: '1' })), /over something else/],
+    'another order': [each(ofOrder, () => ({ subject: otherOrder })), /over something else/],
+    'another document': [
+      both(
+        each('document-added', document({ sha256: otherSha })),
+        each('approval-given approved', saying({ documents: [otherSha, otherSha] })),
+      ),
+      /over something else/,
+    ],
+    'another action': [each('approval-given', () => ({ kind: 'rejected' })), /over something else/],
+    'another approver': [
+      both(
+        each('passkey-added', () => ({ subject: { kind: 'account', id: '9' } })),
+        each('approval-given', () => ({ byId: 9 })),
+      ),
+      /over something else/,
+    ],
+    'the key of the absent person': [
+      both(
+        each('passkey-added', () => ({ subject: { kind: 'account', id: '7' } })),
+        each('approval-given', () => ({ forId: 7 })),
+      ),
+      /did not have then/,
+    ],
+    'a second enrolment of a key': [after('passkey-added', passkey({ publicKey: {} })), /there already/],
+    'an enrolment of a key that signed nothing': [
+      after('passkey-added', passkey({ id: 'other' })),
+      /not about/,
+    ],
+    'a passkey that rests on nothing': [each('passkey-added', passkey({ restedOn: {} })), /its data is not/],
+    'another customer': [each('approved', (line) => renamed(line, { customer: 'Other' })), /its customer/],
+    'another total in one line': [each('approved', saying({ total: '1' })), /total is not that/],
+    'a second creation': [after('created', saying({ number: 7 })), /created before/],
+    'a version that is there twice': [each('approved', () => ({ version: 4 })), /version is not above/],
+    'two documents of one id': [each('document-added', document({ id: 'same' })), /document already/],
+    'a document after an approval': [
+      both(
+        each('approved', later),
+        after('approval-given', () => ({
+          ...{ kind: 'document-added', version: 5 },
+          data: { total: '1250.5', document: { id: 'late', mediaType: '', size: 7, sha256: otherSha } },
+        })),
+      ),
+      /somebody has approved/,
+    ],
+    'a document that was removed': [
+      both(
+        each('approval-given approved', later),
+        after('document-added', (line) => ({ ...later(line), kind: 'document-removed' })),
+      ),
+      /its documents are not/,
+    ],
+    'a document left out': [each('approved', saying({ documents: [shas[1]] })), /its documents are not/],
+    'documents out of order': [each('approved', saying({ documents: shas })), /its documents are not/],
+    'other documents rejected': [
+      each('approved', (line) => ({ ...saying({ documents: [] })(line), kind: 'rejected' })),
+      /its documents are not/,
+    ],
+    'a size beyond 2^53': [each('document-added', document({ size: 2 ** 53 })), /its data is not/],
+    'a document without a hash': [each('document-added', document({ sha256: 7 })), /its data is not/],
+    'an approval of a withdrawn order': [decidedAs('withdrawn'), /one has decided it/],
+    'an approval of a rejected order': [decidedAs('rejected'), /one has decided it/],
+    'an approval that is of no order': [
+      each('approved', ({ subject }) => ({ subject: { ...subject, kind: 'draft' } })),
+      /do not end with an approval/,
+    ],
+    'a line that says nothing of it': [after('document-added', () => ({ kind: 'noted' })), /not about/],
+  }
+  it('refuses lines by somebody who has every key but the passkeys', async () => {
+    const whole = await linesOf({ approvers: [ann, bo], documents: shas, rules: { role } })
+    for (const [name, [forge, reason]] of Object.entries(forgeries)) {
+      const forged = forge(whole).map((line, at) => ({ ...line, sequence: at + 1 }))
+      await assert.rejects(readOrder(forged), reason, name)
+    }
+  })
+
   it('refuses rules and facts that no order has', async () => {
     const rules: object[] = [
       { approvals: 0 },
       { approvals: '1' },
+      { approvals: 1.5 },
+      { approvals: 2 ** 53 },
       { selfApproval: 1 },
       { role: 7 },
       { passkey: null },
@@ -142,9 +283,12 @@ describe('readOrder', () => {
       await assert.rejects(readOrder(lines), /its data is not what/, JSON.stringify(wrong))
     }
     const [created, approved] = (await linesOf()) as [LogLine, LogLine]
-    for (const [name, value] of Object.entries({ number: 'x', total: 7, rules: undefined })) {
-      const line = { ...created, data: { ...created.data, [name]: value } }
-      await assert.rejects(readOrder([line, approved]), Error, name)
+    const facts = { number: ['x', 2 ** 53, 1.5], total: [7, '1e3', '-1', ''], rules: [undefined] }
+    for (const [name, values] of Object.entries(facts)) {
+      for (const value of values) {
+        const lines = [created, approved].map((line) => ({ ...line, data: { ...line.data, [name]: value } }))
+        await assert.rejects(readOrder(lines), Error, `${name} ${value}`)
+      }
     }
   })
 })
