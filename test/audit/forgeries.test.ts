@@ -43,7 +43,7 @@ describe('a receipt that somebody forges', () => {
     assert.equal(await verdict(receipt), 'valid')
     const missed: string[] = []
     let judged = 0
-    while (judged < (isLong ? 20_000 : 2_000)) {
+    while (judged < (isLong ? 20_000 : 5_000)) {
       const forgery = forgeryOf(receipt, others, random)
       if (forgery === undefined) continue
       judged += 1
