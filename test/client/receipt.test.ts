@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { spellProof } from '../../proof/note.ts'
-import { proofOf } from '../../proof/proof.ts'
+import { proofOf, type Vouched } from '../../proof/proof.ts'
 import { type Receipt, readReceipt, receiptIn, verifyJws } from '../../proof/receipt.ts'
-import { judgeJws, judgeProof, judgeReceipt, verdictOf } from '../../proof/verdict.ts'
+import { contradictionsOf, judgeJws, judgeProof, judgeReceipt, verdictOf } from '../../proof/verdict.ts'
 import { signReceipt } from '../../server/audit/checkpoints/receipt.ts'
 import { loadSigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
 import { newSigner, type Signer } from '../../witness/test/signed-log.ts'
@@ -25,6 +25,19 @@ const judge = async (receipt: Receipt, ...signers: Signer[]) => {
   )
   return [verdictOf([judged]), ...judged.faults, ...judged.missing].join(': ')
 }
+
+it('two checkpoints contradict each other if they have the same log and size, and different roots', () => {
+  const checkpoint = (change: object): Vouched => ({
+    ...{ origin, size: 7, root: Uint8Array.of(1), signed: [], cosigned: [], forged: [], unchecked: [] },
+    ...change,
+  })
+  const faultsOf = (change: object) => contradictionsOf([checkpoint({}), checkpoint(change)])
+  const root = Uint8Array.of(2)
+  assert.deepEqual(faultsOf({ root }), [`two checkpoints of ${origin}, 7 lines have different roots`])
+  for (const change of [{}, { root, size: 8 }, { root, origin: `${origin}/2` }]) {
+    assert.deepEqual(faultsOf(change), [])
+  }
+})
 
 describe('the verdict on a receipt', () => {
   const receipt = receiptOver(lines, [log, near])
@@ -85,6 +98,10 @@ describe('the verdict on a receipt', () => {
       const reason = 'not valid: a claim of the receipt is not what it has to be'
       assert.equal(await judge({ ...receipt, iss: iss as string }, log), reason, String(iss))
     }
+    for (const iat of [1.5, 2 ** 53, '1795000000', null]) {
+      const reason = 'not valid: a claim of the receipt is not what it has to be'
+      assert.equal(await judge({ ...receipt, iat: iat as number }, log), reason, String(iat))
+    }
   })
 
   it('is the same for the proof of its last line', async () => {
@@ -101,9 +118,21 @@ describe('the verdict on a receipt', () => {
       [await of(log), await of(), await of(other)],
       ['valid', 'not checked yet', 'not checked yet'],
     )
-    const moved = { ...proof, index: proof.index - 1 }
-    const judged = await judgeProof(moved, [log.key])
-    assert.deepEqual([verdictOf([judged]), judged.line], ['not valid', undefined])
+    const [first = assert.fail()] = receipt.lines
+    const forgeries = {
+      index: { ...proof, index: proof.index - 1 },
+      path: { ...proof, path: proofOf(first, receipt.checkpoint).path },
+      'path of no line': { ...proof, path: proof.path.slice(1) },
+      line: {
+        ...proof,
+        extra: proofOf({ ...first, line: { ...first.line, sequence: proof.index + 1 } }, '').extra,
+      },
+      'no line': { ...proof, extra: undefined },
+    }
+    for (const [name, forged] of Object.entries(forgeries)) {
+      const judged = await judgeProof(forged, [log.key])
+      assert.deepEqual([verdictOf([judged]), judged.line], ['not valid', undefined], name)
+    }
     assert.ok(spellProof(proof).length > 0)
   })
 })
