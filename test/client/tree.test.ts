@@ -190,7 +190,10 @@ describe('a proof of consistency', () => {
       [1, 2 ** 60],
     ]
     for (const [from, size] of sizes) {
-      assert.equal(rootsFrom('x', { from, size, path: ['a'] }, shown), undefined, `${from} ${size}`)
+      for (let steps = 0; steps < 9; steps += 1) {
+        const path = Array.from({ length: steps }, () => 'a')
+        assert.equal(rootsFrom('x', { from, size, path }, shown), undefined, `${from} ${size} ${steps}`)
+      }
     }
   })
 })
