@@ -141,7 +141,14 @@ describe('readTotal takes the currency of the service', () => {
   }
 
   it('by its sign or code, before or after the number', () => {
-    for (const text of ['€1,250.50', '1,250.50 €', 'EUR 1,250.50', '1,250.50EUR', '\u200f€ 1,250.50']) {
+    for (const text of [
+      '€1,250.50',
+      '1,250.50 €',
+      'EUR 1,250.50',
+      '1,250.50EUR',
+      '1250.50 eur',
+      '\u200f€ 1,250.50',
+    ]) {
       assert.equal(wireOf(text, 'EUR'), '1250.5', text)
     }
     for (const text of ['$7', '7 USD']) assert.equal(wireOf(text, 'USD'), '7', text)

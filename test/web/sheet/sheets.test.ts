@@ -44,6 +44,7 @@ describe('a sheet as people have it', () => {
       ['Coil | 9'],
     ],
     'with currencies that no heading names': ['customer\ttotal\tin\nAcme\t7.50\t€\nBolt\t8\t$', []],
+    'with currencies in small letters': ['customer\ttotal\tin\nAcme\t7.50\teur\nBolt\t8\tusd', []],
     'with a total row': ['Acme\t7\nBolt\t8\nTotal\t15', ['Acme | 7', 'Bolt | 8']],
     'with notes': ['customer\ttotal\tcomment\nAcme\t7\tAs agreed', ['Acme | 7 | As agreed']],
     'with headings that are not understood': [
@@ -54,6 +55,11 @@ describe('a sheet as people have it', () => {
   for (const [name, [text, created]] of Object.entries(sheets)) {
     it(`creates what was meant, or nothing: ${name}`, () => assert.deepEqual(createdOf(text), created))
   }
+
+  it('has the currencies of rows below one without', () => {
+    const columns = { customer: 0, total: 1 }
+    assert.deepEqual(createdOf('Acme\t7\nBolt\t8\tUSD\nCoil\t9\tGBP', { columns }), ['Acme | 7'])
+  })
 
   it('has the columns that the person points at', () => {
     const text = 'Ref\tFirm\tWorth\tDue\nA1\tAcme\t7\tsoon\nA2\tBolt\t8\tlate'

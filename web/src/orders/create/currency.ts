@@ -15,7 +15,9 @@ export function withoutCurrency(text: string, code: string | undefined): string 
   const bare = withoutReordering(text).trim()
   if (code === undefined) return bare
   for (const sign of signsOf(code)) {
-    const [isFirst, isLast] = [bare.startsWith(sign), bare.endsWith(sign)]
+    // A sign such as K is not written small: 5 k are 5,000.
+    const isSign = (part: string) => part === sign || (sign === code && part.toUpperCase() === code)
+    const [isFirst, isLast] = [isSign(bare.slice(0, sign.length)), isSign(bare.slice(-sign.length))]
     const rest = isFirst ? bare.slice(sign.length) : isLast ? bare.slice(0, -sign.length) : undefined
     if (rest !== undefined && /^\P{L}*$/u.test(rest)) return rest.trim()
   }

@@ -84,8 +84,9 @@ function headingsAt(line: Line | undefined, { customer, total, note }: Columns):
 function foreignCurrencies(head: Line | undefined, body: readonly Line[], columns: Columns): string[] {
   const isNamed = (at: number) => currencyHeadings.includes(cellAt(head, at).trim().toLowerCase())
   const cellsAt = (at: number) => body.map((line) => cellAt(line, at).trim())
-  const isCurrency = (cell: string) => /^\p{Sc}?$/u.test(cell) || currencies.has(cell)
-  const column = Array.from({ length: widthOf(head) }, (_, at) => at)
+  const isCurrency = (cell: string) => /^\p{Sc}?$/u.test(cell) || currencies.has(cell.toUpperCase())
+  const width = Math.max(...[head, ...body].map(widthOf))
+  const column = Array.from({ length: width }, (_, at) => at)
     .filter((at) => !Object.values(columns).includes(at))
     .find((at) => isNamed(at) || (cellsAt(at).every(isCurrency) && cellsAt(at).some(isFilled)))
   const cells = column === undefined ? [] : cellsAt(column)
