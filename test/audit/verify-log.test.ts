@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { canonicalJson } from '../../proof/canonical.ts'
 import { hashOf, type LogLine, saltedHashOf, spellLine } from '../../proof/line.ts'
-import { lineFrom, lineOfProof, verifyLog } from '../../proof/log.ts'
+import { eraOf, lineFrom, lineOfProof, verifyLog } from '../../proof/log.ts'
 import type { Head } from '../../proof/log-tree.ts'
 import { forAllAsync } from '../support/for-all.ts'
 import {
@@ -145,6 +145,7 @@ describe('log verify of a log whose database went back', () => {
       [{ era: 2, last: null }, otherLast],
       [{ era: 1, last }, otherEra],
       [{ era: '2', last }, otherEra],
+      [{ era: 2 ** 53, last }, otherEra],
       [{ last }, otherEra],
     ] as const) {
       const { fault } = await verify(goBack(original.slice(0, 5), 2, 1, data))
@@ -290,6 +291,17 @@ describe('log verify', () => {
   const erased = withoutValue(third, 'text')
   const lastMember = { hash: second.hash }
 
+  it('knows the root of no lines, and the era of an origin', async () => {
+    const { root } = headOf([])
+    const { checkpoints } = await verify(whole, [
+      { size: 0, root },
+      { size: 0, root: first.hash },
+    ])
+    assert.deepEqual(checkpoints, ['agrees', 'disagrees'])
+    const eras = ['a/log', 'a/log/2', 'a/log/10', 'a/log/x'].map(eraOf)
+    assert.deepEqual(eras, [1, 2, 10, 1])
+  })
+
   it('refuses an export without the line feed of its last line', async () => {
     const { fault } = await verifyBytes(exportOf(whole).subarray(0, -1))
     assert.deepEqual(fault, { sequence: 3, reason: otherSpelling })
@@ -360,6 +372,11 @@ describe('log verify', () => {
     assert.deepEqual((await verify(makeLog(manyTimes))).backInTime, { events: 12, first })
   })
 
+  const salt = String(second.clear.by?.salt)
+  const withSalt = (salt: string, value: string) => ({
+    ...second,
+    clear: { ...second.clear, by: { salt, value } },
+  })
   const reasons: Record<string, [Buffer, RegExp]> = {
     'an empty line': [Buffer.from('\n'), /not JSON/],
     'what is no JSON': [Buffer.from('{"sequence":2\n'), /not JSON/],
@@ -403,6 +420,12 @@ describe('log verify', () => {
     'a member too few': [exportOf([{ ...second, forId: undefined } as unknown as LogLine]), /member forId /],
     'a member of another type': [exportOf([{ ...second, byId: '3' } as unknown as LogLine]), /member byId /],
     'a number with a fraction': [exportOf([{ ...second, byId: 1.5 }]), /member byId /],
+    'a number beyond 2^53': [exportOf([{ ...second, byId: 2 ** 53 }]), /member byId /],
+    'a subject that is none': [
+      exportOf([{ ...second, subject: { ...second.subject, kind: 7 as never } }]),
+      /member subject /,
+    ],
+    'a version that is none': [exportOf([{ ...second, version: '1' as never }]), /member version /],
     'a member too many': [exportOf([{ ...second, more: 1 } as LogLine]), /hash is not/],
     'another sequence': [exportOf([third]), /has the sequence 3/],
     'another hash': [exportOf([{ ...second, hash: first.hash }]), /hash is not/],
@@ -411,6 +434,12 @@ describe('log verify', () => {
     'a name too few': [
       exportOf([{ ...second, clear: { by: second.clear.by } as LogLine['clear'] }]),
       /other names/,
+    ],
+    'a letter of a name in its salt': [exportOf([withSalt(`${salt}6a`, 'o')]), /member clear /],
+    'a salt in capitals': [exportOf([withSalt(salt.toUpperCase(), 'jo')]), /member clear /],
+    'more than salt and value': [
+      exportOf([{ ...second, clear: { ...second.clear, by: { more: 1, ...second.clear.by } as never } }]),
+      /member clear /,
     ],
     'a salt alone': [
       exportOf([{ ...second, clear: { ...second.clear, by: { salt: '00'.repeat(16), value: null } } }]),

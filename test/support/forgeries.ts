@@ -69,6 +69,13 @@ export function forgeryOf(
     'the proof of another line': () => {
       ;(forged.lines[random(forged.lines.length)] as { proof: string[] }).proof = pick(other.lines).proof
     },
+    'a letter of a name in its salt': () => {
+      const [shown] = Object.values(pick(forged.lines).line.clear)
+      if (shown?.value) {
+        shown.salt += Buffer.from(shown.value.slice(0, 1)).toString('hex')
+        shown.value = shown.value.slice(1)
+      }
+    },
     'another checkpoint': () => (forged.checkpoint = other.checkpoint),
     'all lines of another receipt': () => (forged.lines = other.lines),
     'another member': () => (forged.approvals = []),
