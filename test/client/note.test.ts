@@ -269,6 +269,9 @@ describe('a cosignature', () => {
     }
     assert.equal(await verifyCosignature(note, await readVerifierKey(archeKey)), undefined)
     assert.equal(await verifyNote(note, [await readVerifierKey(remoraKey)]), false)
+    const witness = await newSigner('witness.example', 'cosignature/v1')
+    const plain = { text: note.text, signatures: [signatureBy(witness, note.text)] }
+    assert.equal(await verifyNote(plain, [witness.key]), false)
     const longer = { ...note, text: note.text.replace('1432088532', '1432088533') }
     assert.equal(await verifyCosignature(longer, await readVerifierKey(remoraKey)), undefined)
   })
