@@ -97,6 +97,6 @@ describe('tiles of higher levels', () => {
     for (const hash of hashes.slice(65_536)) other.add(hash)
     assert.equal(await rootOver([65_536, 66_000], read), other.head.root)
     const cut = async (level: number, number: number) => (await read(level, number)).slice(0, -1)
-    await assert.rejects(rootOver([0, 66_000], cut), /lacks hashes: the log was altered/)
+    await assert.rejects(rootOver([128, 256], cut), /lacks hashes: the log was altered/)
   })
 })

@@ -181,6 +181,19 @@ it('a statement and a public key have one spelling', async () => {
   }
 })
 
+it('the numbers of a signature by ES256 have one spelling', async () => {
+  const begin = 4
+  const der = ({ credential }: KeptSignature) => Buffer.from(credential.response.signature, 'base64url')
+  let signature = await signedBy(passkey)
+  while (der(signature).readUInt8(begin) === 0) signature = await signedBy(passkey)
+  const [bytes, { credential }] = [der(signature), signature]
+  const longer = Buffer.concat([bytes.subarray(0, begin), Buffer.of(0), bytes.subarray(begin)])
+  for (const at of [1, 3]) longer.writeUInt8(longer.readUInt8(at) + 1, at)
+  const response = { ...credential.response, signature: longer.toString('base64url') }
+  const other = { ...signature, credential: { ...credential, response } }
+  await assert.rejects(verifyDecision(other, { kty: '', ...passkey.jwk }), /is malformed/)
+})
+
 /** The text once for each byte that it stands for, with one bit of that byte changed. */
 function eachByteAltered(text: string, encoding: BufferEncoding = 'base64url'): string[] {
   const bytes = Buffer.from(text, encoding)
