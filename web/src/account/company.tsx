@@ -1,6 +1,6 @@
 import { Button } from 'react-aria-components/Button'
+import { useAction } from '../auth/action.ts'
 import { companyName, linkCompany } from '../auth/company.ts'
-import { useAction } from '../ui/action.ts'
 import { announce } from '../ui/announce.ts'
 import { EndNote } from '../ui/failure.tsx'
 import { Section } from '../ui/section.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useAction } from '../ui/action.ts'
+import { useAction } from '../auth/action.ts'
 import { EndNote } from '../ui/failure.tsx'
 import { Form, Submit } from '../ui/form.tsx'
 import { Input } from '../ui/input.tsx'

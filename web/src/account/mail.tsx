@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useAction } from '../ui/action.ts'
+import { useAction } from '../auth/action.ts'
 import { announce } from '../ui/announce.ts'
 import { Check } from '../ui/check.tsx'
 import { EndNote, Unread } from '../ui/failure.tsx'

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { type ComponentType, type ReactNode, useState } from 'react'
-import { useAction } from '../ui/action.ts'
+import { useAction } from '../auth/action.ts'
 import { Form, Submit } from '../ui/form.tsx'
 import { AccountFields, type AccountValues, type Looks } from './fields.tsx'
 import { Frame, type FrameProps } from './frame.tsx'

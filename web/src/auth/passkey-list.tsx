@@ -3,11 +3,11 @@ import { type ReactNode, useId, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import type { components } from '../../../client/src/schema.ts'
 import { problemOf } from '../api/problem.ts'
-import { useAction } from '../ui/action.ts'
 import { announce } from '../ui/announce.ts'
 import { EndNote, Unread } from '../ui/failure.tsx'
 import { Moment } from '../ui/moment.tsx'
 import { Section } from '../ui/section.tsx'
+import { useAction } from './action.ts'
 
 export type Passkey = components['schemas']['Passkey']
 

@@ -3,12 +3,12 @@ import { useId, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import type { components } from '../../../client/src/schema.ts'
 import { problemOf } from '../api/problem.ts'
-import { useAction } from '../ui/action.ts'
 import { announce } from '../ui/announce.ts'
 import { EndNote, Unread } from '../ui/failure.tsx'
 import { formatAgo, formatExactInstant } from '../ui/format.ts'
 import { useNow } from '../ui/moment.tsx'
 import { Section } from '../ui/section.tsx'
+import { useAction } from './action.ts'
 import { browserOf } from './user-agent.ts'
 
 type SignIn = components['schemas']['SignIn']

@@ -1,5 +1,5 @@
 import { Button } from 'react-aria-components/Button'
-import { useAction } from '../../ui/action.ts'
+import { useAction } from '../../auth/action.ts'
 import { announce } from '../../ui/announce.ts'
 import { formatInstant } from '../../ui/format.ts'
 import { Access, AccountPage, Details } from '../page.tsx'

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { useAction } from '../../ui/action.ts'
+import { useAction } from '../../auth/action.ts'
 import { announce } from '../../ui/announce.ts'
 import { ModalDialog } from '../../ui/modal.tsx'
 import { Section } from '../../ui/section.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useAction } from '../../ui/action.ts'
+import { useAction } from '../../auth/action.ts'
 import { announce } from '../../ui/announce.ts'
 import { Form, Submit } from '../../ui/form.tsx'
 import { formatCount } from '../../ui/format.ts'

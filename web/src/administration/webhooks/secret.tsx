@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { useAction } from '../../ui/action.ts'
+import { useAction } from '../../auth/action.ts'
 import { Check } from '../../ui/check.tsx'
 import { formatInstant } from '../../ui/format.ts'
 import { Section } from '../../ui/section.tsx'

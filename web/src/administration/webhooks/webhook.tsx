@@ -1,6 +1,6 @@
 import { useParams } from '@tanstack/react-router'
 import { Button } from 'react-aria-components/Button'
-import { useAction } from '../../ui/action.ts'
+import { useAction } from '../../auth/action.ts'
 import { announce } from '../../ui/announce.ts'
 import { Unread } from '../../ui/failure.tsx'
 import { Section } from '../../ui/section.tsx'

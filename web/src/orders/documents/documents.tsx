@@ -1,8 +1,8 @@
 import './documents.css'
 import { Button } from 'react-aria-components/Button'
 import { client } from '../../api/client.ts'
-import { ofThisPerson, useMay, useUser } from '../../auth/session.ts'
-import { useAction } from '../../ui/action.ts'
+import { useAction } from '../../auth/action.ts'
+import { useMay, useUser } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { EndNote } from '../../ui/failure.tsx'
 import { formatCount, ownTimeZone } from '../../ui/format.ts'
@@ -132,7 +132,7 @@ function useRemoval(orderId: string) {
     ({ id }: OrderDocument) => {
       // The document is removed once, however often the button is pressed.
       const options = { idempotencyKey: id, timeZone: ownTimeZone }
-      return ofThisPerson(() => client.orders.removeDocument(orderId, id, options))()
+      return client.orders.removeDocument(orderId, id, options)
     },
     async () => {
       announce('Document removed')

@@ -2,8 +2,8 @@ import { useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { client } from '../../api/client.ts'
 import { mayHaveHappened } from '../../api/problem.ts'
-import { ofThisPerson, useUser } from '../../auth/session.ts'
-import { useAction } from '../../ui/action.ts'
+import { useAction } from '../../auth/action.ts'
+import { useUser } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { readDraft, sendingOf } from '../../ui/draft.ts'
 import { EndNote } from '../../ui/failure.tsx'
@@ -51,7 +51,8 @@ function NoteForm({ id, onClose }: { id: string; onClose(): void }) {
   }
   const user = useUser()
   const sending = useAction(
-    (attempt: () => Promise<unknown>) => attempt(),
+    ({ text, idempotencyKey }: { text: string; idempotencyKey: string }) =>
+      client.orders.note(id, text, { idempotencyKey, timeZone: ownTimeZone }),
     async () => {
       announce('Note added')
       close()
@@ -65,8 +66,7 @@ function NoteForm({ id, onClose }: { id: string; onClose(): void }) {
     const text = submit()
     if (text === undefined) return
     const { idempotencyKey } = sendingOf(placeOf(id), user.id, text)
-    const options = { idempotencyKey, timeZone: ownTimeZone }
-    sending.act(ofThisPerson(() => client.orders.note(id, text, options)))
+    sending.act({ text, idempotencyKey })
   }
   return (
     <Form

@@ -1,8 +1,8 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Button } from 'react-aria-components/Button'
 import { client } from '../../api/client.ts'
-import { ofThisPerson, useMay, useUser } from '../../auth/session.ts'
-import { useAction } from '../../ui/action.ts'
+import { useAction } from '../../auth/action.ts'
+import { useMay, useUser } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { endInWords } from '../../ui/describe.ts'
 import { CheckIcon } from '../../ui/icons.tsx'
@@ -74,7 +74,7 @@ function CreateAgain({ order, events, documents }: Pick<ActionsProps, 'order' | 
         }),
     )
   const begin = useAction(
-    () => ofThisPerson(readFiles)(),
+    readFiles,
     (files) => {
       draftLike(id, { ...order, note: noteOf(events), replaces: order.id, files })
       void navigate({ to: '/orders/new' })

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { Heading } from 'react-aria-components/Heading'
-import { useAction } from '../../ui/action.ts'
+import { useAction } from '../../auth/action.ts'
 import { announce } from '../../ui/announce.ts'
 import { EndNote } from '../../ui/failure.tsx'
 import { Form, Submit } from '../../ui/form.tsx'
