@@ -46,16 +46,18 @@ export function WhatChanged({ run, step: { subject }, now: version }: ChangedPro
 
 export function Changes({ changes, before, now }: { changes: Fact[]; before: Shown; now: Shown }) {
   return (
-    <Table
-      className="table decide-changes"
-      caption="What has changed"
-      rows={changes}
-      keyOf={(fact) => fact}
-      columns={[
-        ['', (fact) => facts[fact].name],
-        ['Before', (fact) => <span className="soft">{facts[fact].show(before)}</span>],
-        ['Now', (fact) => facts[fact].show(now)],
-      ]}
-    />
+    <div className="rows-to-cards">
+      <Table
+        className="table decide-changes"
+        caption="What has changed"
+        rows={changes}
+        keyOf={(fact) => fact}
+        columns={[
+          ['', (fact) => facts[fact].name],
+          ['Before', (fact) => <span className="soft">{facts[fact].show(before)}</span>],
+          ['Now', (fact) => facts[fact].show(now)],
+        ]}
+      />
+    </div>
   )
 }
