@@ -88,7 +88,21 @@ export function answerWith(status: number, body?: unknown, headers: Record<strin
   return Response.json(body, { status, headers })
 }
 
-export function problemWith(status: number, code: string, headers: Record<string, string> = {}): Response {
-  const problem = { type: '', title: code, status, detail: code, instance: '/', code, requestId: 'r' }
+export function problemWith(
+  status: number,
+  code: string,
+  headers: Record<string, string> = {},
+  members: object = {},
+): Response {
+  const problem = {
+    type: '',
+    title: code,
+    status,
+    detail: code,
+    instance: '/',
+    code,
+    requestId: 'r',
+    ...members,
+  }
   return answerWith(status, problem, headers)
 }

@@ -122,13 +122,18 @@ describe('a decision that was held', () => {
     assert.deepEqual([sent.length, kinds()], [1, []])
   })
 
-  it('is shown when it is refused, without a mark', async () => {
-    decision = () => problemWith(409, 'self-approval')
-    hold(mara, 'approve', subject)
-    const before = permissionsRead
-    await pass(undoMilliseconds)
-    assert.deepEqual([kinds(), marks(), permissionsRead - before], [['refused'], {}, 0])
-  })
+  for (const [code, status, reads] of [
+    ['self-approval', 409, 0],
+    ['permission-denied', 403, 1],
+  ] as const) {
+    it(`is shown when it is refused (${code}), without a mark`, async () => {
+      decision = () => problemWith(status, code)
+      hold(mara, 'approve', subject)
+      const before = permissionsRead
+      await pass(undoMilliseconds)
+      assert.deepEqual([kinds(), marks(), permissionsRead - before], [['refused'], {}, reads])
+    })
+  }
 
   it('waits while the session is over, and is sent when the same person is back', async () => {
     decision = () => problemWith(401, 'authentication-required')

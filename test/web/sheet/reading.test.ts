@@ -66,6 +66,14 @@ describe('a sheet', () => {
     assert.match(rows[0]?.fault ?? '', /^This row has too many columns\./)
     assert.equal(rows[1]?.fault, undefined)
     assert.equal(rows[2]?.fault, 'The quotation marks in this row do not match.')
+    for (const text of ['Acme\t7\nBolt\t8\tsoon', 'Acme\t7\tsoon\nBolt\t8']) {
+      const reading = readSheet(text, { customer: 0, total: 1 })
+      assert.deepEqual(
+        reading.ok && reading.rows.map(({ fault }) => fault),
+        [undefined, undefined],
+        'as many rows have two columns as three, so three are right',
+      )
+    }
   })
 
   it('has at most a thousand rows and a megabyte', () => {

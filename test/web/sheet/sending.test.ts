@@ -16,10 +16,12 @@ const day = 24 * 60 * 60 * 1000
 describe('the rows of a sheet', () => {
   /** What was sent: customer and key. */
   const sent: [customer: string, key: string | null][] = []
+  let permissionsRead = 0
   let answer = (_customer: string): Response => answerWith(201, { id: '7' })
   serviceIs(async (path, request) => {
     if (path === '/v1/auth/me') return answerWith(200, { id: 1, userName: 'mara', roles: [] })
     if (path === '/v1/auth/csrf') return answerWith(200, { token: 't' })
+    if (path === '/v1/auth/me/permissions') permissionsRead += 1
     if (path !== '/v1/orders') return answerWith(200, { permissions: [] })
     const { customer } = (await request.json()) as { customer: string }
     sent.push([customer, request.headers.get('idempotency-key')])
@@ -64,20 +66,31 @@ describe('the rows of a sheet', () => {
   })
 
   it('go on after one that the service refuses, and stop at a failure that is not about a row', async () => {
-    answer = (customer) =>
-      customer === 'Acme' ? problemWith(422, 'idempotency-key-reused') : problemWith(403, 'permission-denied')
+    const errors = [{ pointer: '#/customer', code: 'x', detail: 'customer must be a name.' }]
+    const answers: Record<string, Response> = {
+      Acme: problemWith(422, 'idempotency-key-reused'),
+      Bolt: problemWith(400, 'validation-failed', {}, { errors }),
+      Coil: problemWith(403, 'permission-denied'),
+    }
+    answer = (customer) => answers[customer] as Response
+    permissionsRead = 0
     await begin(rows, rows, 1)
+    await settled()
+    assert.equal(permissionsRead, 1)
     assert.deepEqual(results.get(), {
       2: {
         kind: 'failed',
         why: 'This row was sent before from another time zone. Look for its order in the list.',
       },
+      3: { kind: 'failed', why: 'The customer must be a name.' },
     })
-    assert.equal(sent.length, 2)
+    assert.equal(sent.length, 3)
     assert.equal(isDone(), false)
     answer = () => answerWith(201, { id: '7' })
     await goOn(rows)
-    assert.equal(sent[2]?.[1], sent[1]?.[1])
+    await settled()
+    assert.equal(permissionsRead, 1)
+    assert.equal(sent[3]?.[1], sent[2]?.[1])
     assert.ok(isDone())
   })
 
