@@ -260,6 +260,8 @@ export async function startForger() {
     publicJwk: jwk,
     /** Further members of the discovery document. */
     metadata: {} as Record<string, unknown>,
+    /** How a client showed itself last. */
+    authorization: '' as string | undefined,
     now: () => Date.now(),
     /** Makes the ID token of the next exchange from the right claims. */
     idToken: (claims: JWTPayload): Promise<string> => forger.sign(claims),
@@ -306,6 +308,7 @@ export async function startForger() {
       })
     }
     if (request.url === '/jwks') return send({ keys: [jwk] })
+    forger.authorization = request.headers.authorization
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const code = new URLSearchParams(Buffer.concat(chunks).toString()).get('code') ?? ''

@@ -13,10 +13,14 @@ describe('a provider that answers badly', () => {
   const parts = setUp(async () => ({ forger: await startForger() }))
   after(() => parts.forger.close())
 
-  function provider() {
+  function provider(changes: { clientId?: string; clientSecret?: string } = {}) {
     const settings = companySettings(readConfig(companyEnv(parts.forger.issuer), { development: true }))
     assert.ok(settings)
-    return new CompanyProvider({ settings, resolve: systemNames(), clock: systemClock })
+    return new CompanyProvider({
+      settings: { ...settings, ...changes },
+      resolve: systemNames(),
+      clock: systemClock,
+    })
   }
 
   it('by addresses that are none, or that anyone on the way can read', async () => {
@@ -64,5 +68,16 @@ describe('a provider that answers badly', () => {
     await assert.rejects(settled.look(publicUrl + callbackPath), /accepted a code/)
     await assert.rejects(settled.look(publicUrl + callbackPath), /it publishes no keys/)
     parts.forger.metadata = {}
+  })
+
+  it('by a secret that it does not decode, unless it has to be encoded', async () => {
+    const shownAs = async (clientId: string, clientSecret: string) => {
+      await provider({ clientId, clientSecret })
+        .look(publicUrl + callbackPath)
+        .catch(() => undefined)
+      return Buffer.from(parts.forger.authorization?.split(' ')[1] ?? '', 'base64').toString()
+    }
+    assert.equal(await shownAs('an-id_1.0', 'a-secret_1.0*'), 'an-id_1.0:a-secret_1.0*')
+    assert.equal(await shownAs('a:b', 'c=d +%é'), 'a%3Ab:c%3Dd+%2B%25%C3%A9')
   })
 })

@@ -216,7 +216,7 @@ export class CompanyProvider {
     const { clientId, clientSecret } = settings
     const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
     const authentication = [methods].flat().includes('client_secret_basic')
-      ? client.ClientSecretBasic(clientSecret)
+      ? basicOf(clientSecret)
       : client.ClientSecretPost(clientSecret)
     const clientMetadata = {
       [client.clockSkew]: Math.round((clock() - systemClock()) / 1000),
@@ -271,6 +271,17 @@ export class CompanyProvider {
     }
   }
 }
+
+/**
+ * RFC 6749 §2.3.1. That of the library also encodes `-`, `_` and `.`, which a form leaves as they are: some
+ * providers decode nothing, and would see another secret.
+ */
+const basicOf =
+  (secret: string): client.ClientAuth =>
+  (_provider, { client_id }, _body, headers) => {
+    const pair = `${new URLSearchParams([[client_id, secret]])}`.replace('=', ':')
+    headers.set('authorization', `Basic ${Buffer.from(pair).toString('base64')}`)
+  }
 
 const calledOtherwise = (issuer: unknown) =>
   new CompanyFailure('company-answer-invalid', `the provider calls itself ${issuer}`)
