@@ -4,13 +4,34 @@
  * surrogate, NaN, an infinity, undefined, and objects that are more than their members (a Date).
  */
 export function canonicalJson(value: unknown): string {
+  return isSorted(value) ? JSON.stringify(value) : spell(value)
+}
+
+/**
+ * Whether it is all I-JSON with sorted members, which JSON.stringify spells canonically: looking first takes
+ * a third of the time of sorting.
+ */
+function isSorted(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (typeof value === 'boolean' || value === null || Number.isFinite(value)) return true
+  if (Array.isArray(value)) return Array.from(value).every(isSorted)
+  if (!isPlainObject(value)) return false
+  let last = ''
+  for (const name of Object.keys(value)) {
+    if (name < last || !name.isWellFormed() || !isSorted(value[name])) return false
+    last = name
+  }
+  return true
+}
+
+function spell(value: unknown): string {
   if (typeof value === 'string') return canonicalText(value)
   if (typeof value === 'boolean' || value === null || Number.isFinite(value)) return `${value}`
-  if (Array.isArray(value)) return `[${Array.from(value, (item) => canonicalJson(item)).join(',')}]`
+  if (Array.isArray(value)) return `[${Array.from(value, spell).join(',')}]`
   if (!isPlainObject(value)) throw new TypeError('a value that JSON does not have')
   let members = ''
   for (const name of Object.keys(value).sort()) {
-    members += `${members && ','}${canonicalText(name)}:${canonicalJson(value[name])}`
+    members += `${members && ','}${canonicalText(name)}:${spell(value[name])}`
   }
   return `{${members}}`
 }
