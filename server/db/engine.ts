@@ -1,4 +1,12 @@
-import { type RawBuilder, type SqlBool, SqliteAdapter, sql } from '#kysely'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type QueryResult,
+  type RawBuilder,
+  type SqlBool,
+  SqliteAdapter,
+  sql,
+} from '#kysely'
 import type { Db, Trx } from './tables.ts'
 
 /**
@@ -6,6 +14,27 @@ import type { Db, Trx } from './tables.ts'
  */
 export function ofEngine<Module>(db: Db, { sqlite, postgres }: { sqlite: Module; postgres: Module }): Module {
   return db.getExecutor().adapter instanceof SqliteAdapter ? sqlite : postgres
+}
+
+/** SQLite's adapter, with the one connection of its database. */
+export class AdapterOfConnection extends SqliteAdapter {
+  readonly connection: DatabaseConnection
+
+  constructor(connection: DatabaseConnection) {
+    super()
+    this.connection = connection
+  }
+}
+
+/**
+ * Runs a compiled statement. SQLite's connection is always free, so there the statement does without Kysely's
+ * wait for it, which takes an eighth of the writer's time for an approval. Await it before the transaction
+ * ends: nothing else notices a late one.
+ */
+export function execute<Row>(db: Db, query: CompiledQuery<Row>): Promise<QueryResult<Row>> {
+  const { adapter, plugins } = db.getExecutor()
+  const isDirect = adapter instanceof AdapterOfConnection && plugins.length === 0
+  return isDirect ? adapter.connection.executeQuery<Row>(query) : db.executeQuery(query)
 }
 
 /**

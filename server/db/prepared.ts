@@ -1,5 +1,5 @@
 import { type CompiledQuery, type QueryResult, type RawBuilder, sql } from '#kysely'
-import { ofEngine } from './engine.ts'
+import { execute, ofEngine } from './engine.ts'
 import type { Db } from './tables.ts'
 
 /** A query of Kysely's builder, or one written with its `sql`. */
@@ -29,7 +29,7 @@ export function prepared<Values extends object, Row>(
       const name = names[position]
       return name === undefined ? constant : (values as Record<PropertyKey, unknown>)[name]
     })
-    return db.executeQuery({ ...query, parameters })
+    return execute(db, { ...query, parameters })
   }
 }
 

@@ -5,10 +5,10 @@ import {
   type Dialect,
   type Driver,
   type QueryResult,
-  SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from '#kysely'
+import { AdapterOfConnection } from '../engine.ts'
 import { DatabaseUnavailable, QueryTooSlow } from '../errors.ts'
 
 /**
@@ -27,9 +27,10 @@ export function sqliteDialect(
   begin: 'begin' | 'begin immediate',
   beforeQuery: () => void = () => undefined,
 ): Dialect {
+  const driver = new SqliteDriver(connection, begin, beforeQuery)
   return {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new SqliteDriver(connection, begin, beforeQuery),
+    createAdapter: () => new AdapterOfConnection(driver),
+    createDriver: () => driver,
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }
