@@ -308,6 +308,7 @@ export async function startForger() {
       })
     }
     if (request.url === '/jwks') return send({ keys: [jwk] })
+    if (request.url === '/away') return send({}, 500)
     forger.authorization = request.headers.authorization
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import { SignJWT } from 'jose'
 import { CompanyProvider } from '../../../server/auth/credentials/company/provider.ts'
 import { systemClock } from '../../../server/clock.ts'
 import { companySettings, readConfig } from '../../../server/config.ts'
@@ -21,6 +22,14 @@ describe('a provider that answers badly', () => {
       resolve: systemNames(),
       clock: systemClock,
     })
+  }
+
+  async function finish(asked: CompanyProvider, changes: Record<string, string> = {}) {
+    const begun = await asked.begin('sign-in', publicUrl + callbackPath)
+    const attempt = { ...begun, purpose: 'sign-in', returnTo: '/', startedAt: 0 } as const
+    const none = { replacedIdHash: null, offeredBinding: null, asker: null, link: null }
+    const callback = new URL(parts.forger.answerTo(begun.url, changes), publicUrl)
+    return asked.finish(callback, { ...attempt, ...none })
   }
 
   it('by addresses that are none, or that anyone on the way can read', async () => {
@@ -48,17 +57,23 @@ describe('a provider that answers badly', () => {
 
   it('by a refusal, whose code the log has, and by nonsense, of which it has nothing', async () => {
     const asked = provider()
-    const finish = async () => {
-      const begun = await asked.begin('sign-in', publicUrl + callbackPath)
-      const attempt = { ...begun, purpose: 'sign-in', returnTo: '/', startedAt: 0 } as const
-      const none = { replacedIdHash: null, offeredBinding: null, asker: null, link: null }
-      const callback = new URL(parts.forger.answerTo(begun.url, { code: 'always the same' }), publicUrl)
-      return asked.finish(callback, { ...attempt, ...none })
-    }
+    const again = { code: 'always the same' }
     parts.forger.idToken = async () => 'c2VjcmV0.c2VjcmV0.c2VjcmV0'
-    await assert.rejects(finish, (error: Error) => !error.message.includes('secret'))
-    await assert.rejects(finish, /\(invalid_grant\)/)
+    await assert.rejects(finish(asked, again), (error: Error) => !error.message.includes('secret'))
+    await assert.rejects(finish(asked, again), /\(invalid_grant\)/)
     parts.forger.idToken = (claims) => parts.forger.sign(claims)
+  })
+
+  it('by a token that the secret signs, or by an error of its server', async () => {
+    parts.forger.idToken = (claims) =>
+      new SignJWT(claims).setProtectedHeader({ alg: 'HS512' }).sign(new Uint8Array(64))
+    parts.forger.metadata = { id_token_signing_alg_values_supported: ['HS512', 'RS256'] }
+    await assert.rejects(finish(provider()), /have it sign with RS256/)
+    parts.forger.idToken = (claims) => parts.forger.sign(claims)
+    parts.forger.metadata = { token_endpoint: `${parts.forger.issuer}/away` }
+    const failure = { code: 'company-account-unreachable', message: 'it answered with status 500' }
+    await assert.rejects(finish(provider()), failure)
+    parts.forger.metadata = {}
   })
 
   it('by keys that are none', async () => {

@@ -353,16 +353,23 @@ function failureOf(error: unknown): CompanyFailure {
   const isOverloaded = status >= 500 || last instanceof joseErrors.JWKSTimeout
   if (isOfConnection || isOverloaded) {
     const why = last === undefined ? 'it does not answer' : whyUnreachable(last)
-    return new CompanyFailure('company-account-unreachable', why, { cause: error })
+    const told = status > 0 ? answeredWith(status) : why
+    return new CompanyFailure('company-account-unreachable', told, { cause: error })
   }
   if (status >= 300) {
-    return new CompanyFailure('company-answer-invalid', `it answered with status ${status}`, { cause: error })
+    return new CompanyFailure('company-answer-invalid', answeredWith(status), { cause: error })
+  }
+  if (last instanceof joseErrors.JOSEAlgNotAllowed) {
+    const why = 'no published key signs its tokens: have it sign with RS256'
+    return new CompanyFailure('company-answer-invalid', why, { cause: error })
   }
   // Errors of syntax quote the text, which may hold a token.
   const told = causes.filter(({ name }) => name !== 'SyntaxError')
   const why = told.map((each) => each.message + (each.error === undefined ? '' : ` (${codeOf(each)})`))
   return new CompanyFailure('company-answer-invalid', why.join(': ') || 'it is no JSON', { cause: error })
 }
+
+const answeredWith = (status: number) => `it answered with status ${status}`
 
 /** The code of an error of OAuth. A browser may bring another text, even a name. */
 const codeOf = ({ error = '' }: { error?: string }) => (/^\w{1,64}$/.test(error) ? error : 'an unknown error')
