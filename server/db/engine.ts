@@ -28,7 +28,7 @@ export class AdapterOfConnection extends SqliteAdapter {
 
 /**
  * Runs a compiled statement. SQLite's connection is always free, so there the statement does without Kysely's
- * wait for it, which takes an eighth of the writer's time for an approval. Await it before the transaction
+ * wait for it, which takes a sixteenth of the writer's time for an approval. Await it before the transaction
  * ends: nothing else notices a late one.
  */
 export function execute<Row>(db: Db, query: CompiledQuery<Row>): Promise<QueryResult<Row>> {
