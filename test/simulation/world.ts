@@ -119,6 +119,8 @@ export class World {
   reader = { place: { era: 1, sequence: 0 }, ids: [] as string[] }
   sent = 0
   #tokens = new Map<string, { token: string; until: number }>()
+  /** Sign-ins refused since the last good one. */
+  readonly #refused = new Map<string, number>()
   readonly #faults: unknown[] = []
   readonly #ends: (() => unknown)[] = []
 
@@ -231,13 +233,18 @@ export class World {
     const client = new Client(baseUrl)
     const known = this.#tokens.get(person.name)
     if (known !== undefined && this.now < known.until) return client.withBearer(known.token)
+    const refused = this.#refused.get(person.name) ?? 0
+    // After a fifth refusal the person would wait even when the account is enabled again.
+    if (!person.isEnabled && refused === 4) return client
     const { status, body, text } = person.isService
       ? await client.post('/v1/auth/clients/token', { clientId: person.name, clientSecret: secret })
       : await client.post('/v1/auth/token', { email: person.email, password })
     if (status !== 200) {
       assert.ok(!person.isEnabled, `${person.name} got no token: ${text}`)
+      this.#refused.set(person.name, refused + 1)
       return client
     }
+    this.#refused.delete(person.name)
     this.#tokens.set(person.name, { token: body.accessToken, until: this.now + 120_000 })
     return client.withBearer(body.accessToken)
   }
