@@ -6,6 +6,7 @@ import { endOfLog } from '../../server/audit/audit.ts'
 import { machineStamp } from '../../server/caller/stamp.ts'
 import type { Subscription } from '../../server/outbox/outbox.ts'
 import { reportOnOutbox } from '../../server/outbox/report.ts'
+import { findSubscription } from '../../server/outbox/store.ts'
 import { newAdministrator } from '../support/administration.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { createdId } from '../support/orders.ts'
@@ -77,6 +78,31 @@ describe('after a restore, a webhook', () => {
     ])
   })
 
+  it('that had come beyond the last line left waits for what came after that line', async (t) => {
+    const { caller } = await newAdministrator(service)
+    const { url } = await startReceiver(t)
+    await sealAll(service.db)
+    const { id } = await newWebhook(caller, { url, events: ['order'] })
+    t.after(() => service.db.write('removeWebhook', { id, stamp: machineStamp(service.now()) }))
+    await sealAll(service.db)
+    const { era, sequence } = await endOfLog(service.db.read)
+    await putPlace(service, id, { era, sequence: sequence + 50 })
+    await restored(service)
+    await createdId(caller)
+    await sealAll(service.db)
+    const told = (given: { sequence: number; waiting: number } | undefined) => [
+      Number(given?.sequence) - sequence,
+      given?.waiting,
+    ]
+    const { items } = (await caller.get('/v1/webhooks')).body
+    const views = [
+      (await caller.get(`/v1/webhooks/${id}`)).body,
+      items.find((one: { id: string }) => one.id === id),
+      (await reportOnOutbox(service.db.read)).find((one) => one.id === id),
+    ]
+    assert.deepEqual(views.map(told), Array(3).fill([0, 2]))
+  })
+
   it('that has a place beyond the end of the same era goes on from the end', async (t) => {
     const receiver = await startReceiver(t)
     const { caller } = await newAdministrator(service)
@@ -90,8 +116,8 @@ describe('after a restore, a webhook', () => {
     const sender = newSender(service)
     t.after(() => sender.stop())
     await sendUntil(sender, async () => {
-      const { body } = await caller.get(`/v1/webhooks/${id}`)
-      return body.sequence === end.sequence
+      const found = await findSubscription(service.db.read, id, 'webhook')
+      return found?.place.sequence === end.sequence
     })
     await createdId(caller)
     await sealAll(service.db)

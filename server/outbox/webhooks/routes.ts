@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import { endOfLog } from '../../audit/audit.ts'
 import { type Clock, formatInstant, formatInstantOrNull } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { AppDatabase } from '../../db/port.ts'
@@ -18,6 +17,7 @@ import { type App, type Routes, register, route } from '../../http/route.ts'
 import { newOrderedId } from '../../ids.ts'
 import { joined } from '../../names.ts'
 import { Problem } from '../../problems/problems.ts'
+import { waitingAt } from '../report.ts'
 import {
   findAttempts,
   findSubscription,
@@ -72,9 +72,7 @@ const webhookRoutes: Routes<WebhookRouteParts> = {
     page: PaginatedListOfWebhook,
     find: async (parts, page) => {
       const webhooks = (await findSubscriptions(parts.db.read)).filter(({ kind }) => kind === 'webhook')
-      const end = await endOfLog(parts.db.read)
-      const all = webhooks.map((webhook) => toResponse(webhook, end.sequence, parts))
-      return pageOf(all, page)
+      return pageOf(await Promise.all(webhooks.map((webhook) => toResponse(webhook, parts))), page)
     },
   }),
   addWebhook: addition('/v1/webhooks', {
@@ -107,9 +105,8 @@ const webhookRoutes: Routes<WebhookRouteParts> = {
     response: { 200: Webhook },
     handler: async (parts, request, reply) => {
       const webhook = await requireWebhook(request, parts)
-      const end = await endOfLog(parts.db.read)
       reply.header('etag', versionTag(webhook.version))
-      return toResponse(webhook, end.sequence, parts)
+      return toResponse(webhook, parts)
     },
   }),
   changeWebhook: change('PATCH /v1/webhooks/:id', {
@@ -235,8 +232,9 @@ async function requireAddress(text: string, { destinations }: WebhookRouteParts)
   throw new Problem('validation-failed', { detail, errors: [{ pointer: '#/url', code: 'address', detail }] })
 }
 
-function toResponse(webhook: Subscription, end: number, { sending, clock }: WebhookRouteParts) {
+async function toResponse(webhook: Subscription, { db, sending, clock }: WebhookRouteParts) {
   const { id, events, enabled, disabledBecause, place, failures } = webhook
+  const { sequence, waiting } = await waitingAt(db.read, place)
   const now = clock()
   const { previousSecretUntil: until } = webhook
   return {
@@ -247,8 +245,8 @@ function toResponse(webhook: Subscription, end: number, { sending, clock }: Webh
     disabledBecause,
     publicKeys: sending === null ? [] : publicKeysOf(sending.key, webhook, now),
     previousSecretUntilUtc: formatInstantOrNull(until !== null && now < until ? until : null),
-    sequence: place.sequence,
-    waiting: Math.max(0, end - place.sequence),
+    sequence,
+    waiting,
     failures,
     failingSinceUtc: formatInstantOrNull(webhook.failingSince),
     nextAttemptAtUtc: formatInstantOrNull(webhook.nextAttemptAt),
