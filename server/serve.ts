@@ -135,12 +135,12 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   const closeAll = async () => {
     await app?.close()
     await metrics?.close()
-    for (const stop of stops) stop()
+    await Promise.all(stops.map((stop) => stop()))
     await db.close()
   }
   let app: App | undefined
   let metrics: Metrics | undefined
-  const stops: (() => void)[] = []
+  const stops: (() => void | Promise<void>)[] = []
   let port: number
   const parts = { db, clock: systemClock, config, log }
   const publicUrl = () => publicUrlAt(config, port)

@@ -17,7 +17,9 @@ export interface Backlog extends Waiting, Pick<Subscription, 'kind' | 'id'> {}
 /** How far each enabled subscription is behind. */
 export async function reportOnOutbox(db: Db): Promise<Backlog[]> {
   const enabled = (await findSubscriptions(db)).filter((subscription) => subscription.enabled)
-  return Promise.all(enabled.map(async ({ kind, id, place }) => ({ kind, id, ...(await waitingAt(db, place)) })))
+  return Promise.all(
+    enabled.map(async ({ kind, id, place }) => ({ kind, id, ...(await waitingAt(db, place)) })),
+  )
 }
 
 export async function waitingAt(db: Db, place: Subscription['place']): Promise<Waiting> {

@@ -28,7 +28,7 @@ export interface OutboxParts {
 }
 
 /** Sends events while the service runs. Returns the way to stop. */
-export function startOutbox(sender: Sender): () => void {
+export function startOutbox(sender: Sender): () => Promise<void> {
   const task = {
     everyMilliseconds: lookIntervalMilliseconds,
     isDoneAtStart: true,
@@ -38,7 +38,7 @@ export function startOutbox(sender: Sender): () => void {
   const stop = repeat(task, sender.parts.log)
   return () => {
     stop()
-    void sender.stop()
+    return sender.stop()
   }
 }
 
@@ -178,6 +178,7 @@ class OutboxLease {
   /** Until then the lease needs no extension. */
   #isFreshUntil = Number.NEGATIVE_INFINITY
   #asking: Promise<boolean> | undefined
+  #isOver = false
 
   constructor(parts: Required<Pick<OutboxParts, 'db' | 'monotonic' | 'leaseMilliseconds'>>) {
     this.#parts = parts
@@ -185,6 +186,7 @@ class OutboxLease {
 
   /** If it holds, it still does so for two thirds of its time. */
   isHeld(): Promise<boolean> {
+    if (this.#isOver) return Promise.resolve(false)
     if (this.#parts.monotonic() < this.#isFreshUntil) return Promise.resolve(true)
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined
@@ -192,11 +194,11 @@ class OutboxLease {
     return this.#asking
   }
 
-  /** Without the database, it ends by itself. */
+  /** For good, and also a term that is being asked for. Without the database, it ends by itself. */
   async end(): Promise<void> {
+    this.#isOver = true
+    await this.#asking?.catch(() => undefined)
     const term = this.#term
-    this.#term = null
-    this.#isFreshUntil = Number.NEGATIVE_INFINITY
     if (term !== null) await this.#parts.db.write('endLease', { name, term }).catch(() => undefined)
   }
 

@@ -163,4 +163,40 @@ describe('an instance that stops while a message is on its way', () => {
     await sendUntil(second, async () => (await findAttempts(service.db.read, id)).length === 1)
     assert.equal(receiver.received.length, 1)
   })
+
+  for (const [what, isSender] of [
+    ['asks to be the sender', false],
+    ['asks to remain the sender', true],
+  ] as const) {
+    it(`while it ${what}: another may send at once`, async (t) => {
+      await sealAll(service.db)
+      const receiver = await startReceiver(t)
+      const { caller } = await newAdministrator(service)
+      const { id } = await newWebhook(caller, receiver)
+      t.after(() => service.db.write('removeWebhook', { id, stamp: machineStamp(service.now()) }))
+      await createdId(caller)
+      await sealAll(service.db)
+      let now = 0
+      const sender = newSender(service, { monotonic: () => now })
+      if (isSender) {
+        await sendUntil(sender, () => receiver.received.length === 1)
+        await createdId(caller)
+        await sealAll(service.db)
+        now = 20_000
+      }
+      let stopped: Promise<void> | undefined
+      atNext(t, service.db, ['write', 'holdLease'], async (hold) => {
+        await nextTurn()
+        stopped = sender.stop()
+        for (let turn = 0; turn < 20; turn += 1) await nextTurn()
+        return hold()
+      })
+      await sendUntil(sender, () => stopped !== undefined)
+      await stopped
+      // A look may still have been under way.
+      await sender.look()
+      const lease = { name: 'outbox', term: null, milliseconds: 1 }
+      assert.notEqual(await service.db.write('holdLease', lease), null)
+    })
+  }
 })
