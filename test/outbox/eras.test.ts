@@ -78,6 +78,30 @@ describe('after a restore, a webhook', () => {
     ])
   })
 
+  it('gets no event again because a later one fails', async (t) => {
+    const { caller } = await newAdministrator(service)
+    const { url } = await startReceiver(t)
+    await sealAll(service.db)
+    const { id } = await newWebhook(caller, { url, events: ['order'] })
+    t.after(() => service.db.write('removeWebhook', { id, stamp: machineStamp(service.now()) }))
+    await restored(service)
+    await createdId(caller)
+    await sealAll(service.db)
+    const sent: string[] = []
+    const deliver = async (_webhook: Subscription, { kind }: { kind: string }) => {
+      sent.push(kind)
+      const failure = kind === 'created' ? 'down' : null
+      return { at: service.now(), durationMilliseconds: 1, status: null, failure, answer: null }
+    }
+    const sender = newSender(service, { couriers: { webhook: { deliver } } })
+    t.after(() => sender.stop())
+    for (const count of [2, 3, 4]) {
+      await sendUntil(sender, () => sent.length >= count)
+      service.advance(3_600_000)
+    }
+    assert.deepEqual(sent, ['log-restored', 'created', 'created', 'created'])
+  })
+
   it('that had come beyond the last line left waits for what came after that line', async (t) => {
     const { caller } = await newAdministrator(service)
     const { url } = await startReceiver(t)

@@ -4,8 +4,8 @@ import { before, describe, it } from 'node:test'
 import { endOfLog } from '../../server/audit/audit.ts'
 import { machineStamp } from '../../server/caller/stamp.ts'
 import { newOrderedId } from '../../server/ids.ts'
-import type { Subscription } from '../../server/outbox/outbox.ts'
-import { findAttempts, findSubscription, knownOf } from '../../server/outbox/store.ts'
+import { replayOf, type Subscription } from '../../server/outbox/outbox.ts'
+import { attemptsLimit, findAttempts, findSubscription, knownOf } from '../../server/outbox/store.ts'
 import { addEvents } from '../support/log.ts'
 import { testService } from '../support/service.ts'
 
@@ -41,6 +41,56 @@ describe('the place of a subscription', () => {
       stamp: stamp(),
     })
   }
+
+  const fail = (subscription: Subscription) =>
+    service.db.write('recordAttempt', {
+      subscription: knownOf(subscription),
+      sent,
+      attempt: { ...attempt, status: 503, failure: 'down' },
+      next: { kind: 'retry', failingSince: 5, at: service.now() + 1_000 },
+      stamp: stamp(),
+    })
+
+  const ends: Record<string, (failing: Subscription) => Promise<unknown>> = {
+    'a delivery': (failing) => deliver(failing, 1),
+    'a replay': ({ id }) => service.db.write('replayWebhook', { id, from: 1, stamp: stamp() }),
+    ...Object.fromEntries(
+      [null, 'https://8.8.4.4/'].map((url) => [
+        url === null ? 'the same settings once more' : 'another address',
+        ({ id }: Subscription) => {
+          const changes = { url, events: null, enabled: null }
+          return service.db.write('changeWebhook', { id, acceptedVersions: null, changes, stamp: stamp() })
+        },
+      ]),
+    ),
+  }
+  for (const [what, end] of Object.entries(ends)) {
+    it(`after ${what}, the next failure is the first of another outage`, async (t) => {
+      const failing = await fail(await added(t))
+      assert.deepEqual([failing?.failures, failing?.failingSince], [1, 5])
+      assert.ok(failing)
+      await end(failing)
+      const { failures, failingSince, nextAttemptAt } = await read(failing.id)
+      assert.deepEqual([failures, failingSince, nextAttemptAt], [0, null, null])
+    })
+  }
+
+  it('forgets the oldest attempts of one subscription, and none of others', async (t) => {
+    const [one, other] = [await added(t), await added(t)]
+    await fail(one)
+    for (let count = 0; count <= attemptsLimit; count += 1) await fail(other)
+    const kept = [one, other].map(async ({ id }) => (await findAttempts(service.db.read, id)).length)
+    assert.deepEqual(await Promise.all(kept), [1, attemptsLimit])
+  })
+
+  it('that was put back twice belongs to the newest replay up to where it ever was', async (t) => {
+    const known = await added(t)
+    assert.ok(await deliver(known, 1))
+    await service.db.write('replayWebhook', { id: known.id, from: 1, stamp: stamp() })
+    const again = await read(known.id)
+    assert.deepEqual([again.place.sequence, again.replayedTo], [0, known.replayedTo])
+    assert.equal(replayOf(again, { sequence: known.replayedTo }), 2)
+  })
 
   it('moves once from where it was: a sender that comes late moves it no further and not back', async (t) => {
     const known = await added(t)
