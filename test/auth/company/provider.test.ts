@@ -10,6 +10,31 @@ import { setUp } from '../../support/service.ts'
 
 const publicUrl = 'https://orders.example.com'
 
+describe('a provider that did not answer', () => {
+  it('is asked again, by the same instance', async (t) => {
+    const forger = await startForger()
+    t.after(() => forger.close())
+    const settings = companySettings(readConfig(companyEnv(forger.issuer), { development: true }))
+    assert.ok(settings)
+    let isAway = true
+    const resolve = systemNames()
+    const asked = new CompanyProvider({
+      settings,
+      resolve: async (name) => {
+        if (isAway) throw Object.assign(new Error('away'), { code: 'ENOTFOUND' })
+        return resolve(name)
+      },
+      clock: systemClock,
+    })
+    const begin = () => asked.begin('sign-in', publicUrl + callbackPath)
+    for (let tries = 0; tries < 2; tries += 1) {
+      await assert.rejects(begin(), { code: 'company-account-unreachable' })
+    }
+    isAway = false
+    assert.match((await begin()).url, /code_challenge/)
+  })
+})
+
 describe('a provider that answers badly', () => {
   const parts = setUp(async () => ({ forger: await startForger() }))
   after(() => parts.forger.close())

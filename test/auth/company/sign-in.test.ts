@@ -15,6 +15,7 @@ import {
   outcomeOf,
   startProvider,
 } from '../../support/company.ts'
+import { withRawDatabase } from '../../support/database.ts'
 import { addPasskey } from '../../support/passkeys.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { type InsideService, type Service, startService } from '../../support/service.ts'
@@ -241,6 +242,41 @@ describe('confirming by company account', () => {
     assert.equal(outcomeOf(await comeBack(browser, await atProvider(begun.body.url, 'confirms'))), null)
     assert.equal((await browser.post('/v1/auth/passkeys/options')).status, 200)
   })
+
+  it('is no longer recent once the company account is unlinked elsewhere', async () => {
+    const { user, browser: other } = await signedIn(service)
+    await linkAs(other, 'recent')
+    service.advance(-10 * 60_000)
+    const browser = service.client()
+    await browser.post('/v1/auth/session', user.credentials)
+    await browser.fetchAntiforgeryToken()
+    service.advance(10 * 60_000)
+    const begun = await browser.post('/v1/auth/session/confirm/company')
+    assert.equal(outcomeOf(await comeBack(browser, await atProvider(begun.body.url, 'recent'))), null)
+    assert.equal((await browser.post('/v1/auth/passkeys/options')).status, 200)
+    assert.equal((await other.send('DELETE', '/v1/auth/company')).status, 204)
+    assertProblem(await browser.post('/v1/auth/passkeys/options'), 403, 'recent-sign-in-needed')
+    assert.equal((await browser.get('/v1/auth/me')).status, 200)
+  })
+
+  for (const [what, path] of Object.entries({
+    link: '/v1/auth/company',
+    confirmation: '/v1/auth/session/confirm/company',
+  })) {
+    it(`refuses a ${what} in a session that has ended by itself meanwhile`, async () => {
+      const { user, browser } = await signedIn(service)
+      if (what === 'confirmation') await linkAs(browser, what)
+      const callback = await atProvider((await browser.post(path)).body.url, what)
+      await withRawDatabase(service.databaseUrl, (db) =>
+        db
+          .updateTable('sessions')
+          .set({ absolute_expires_at: service.now() })
+          .where('principal_id', '=', user.id)
+          .execute(),
+      )
+      assert.equal(outcomeOf(await comeBack(browser, callback)), 'authentication-required')
+    })
+  }
 
   it('refuses another company account', async () => {
     const { browser } = await signedIn(service)

@@ -362,11 +362,11 @@ describe('roles by claim', () => {
 
   it('leave the last administrator one, and take the role once there is another', async () => {
     const { service } = parts
-    const { user } = await linked(parts, 'chief', ['Admin', 'Viewer'])
+    const { user, browser: earlier } = await linked(parts, 'chief', ['Admin', 'Viewer'])
     const { user: second } = await signedIn(service, ['Admin'])
     await leaveAdministrators(service, [user])
     const last = await enterWith(parts, { sub: 'chief', groups: [] })
-    assert.deepEqual(await rolesOf(last.browser), ['Admin'])
+    assert.deepEqual([await rolesOf(last.browser), await rolesOf(earlier)], [['Admin'], ['Admin']])
     const { machineStamp } = await import('../../../server/caller/stamp.ts')
     const granting = { account: second.account, roles: ['Admin'], stamp: machineStamp(service.now()) }
     await service.db.write('grantRoles', granting)
@@ -411,14 +411,16 @@ describe('a logout by the provider', () => {
     assert.deepEqual([await stands(one), await stands(two), await stands(byPassword)], [false, false, true])
   })
 
-  it('ends with a sid alone that session', async () => {
+  it('ends with a sid alone the sessions that it began', async () => {
     const { forger } = parts
     await linked(parts, 'two sessions')
     const { browser: one } = await enterWith(parts, { sub: 'two sessions', sid: 'of one' })
+    const { browser: oneMore } = await enterWith(parts, { sub: 'two sessions', sid: 'of one' })
     const { browser: two } = await enterWith(parts, { sub: 'two sessions', sid: 'of two' })
     const token = await forger.sign(forger.logoutClaims({ sub: undefined, sid: 'of one' }))
     assert.equal((await send(token)).status, 200)
-    assert.deepEqual([await stands(one), await stands(two)], [false, true])
+    const standing = [await stands(one), await stands(oneMore), await stands(two)]
+    assert.deepEqual(standing, [false, false, true])
     // A replay.
     assertProblem(await send(token), 400, 'logout-token-invalid')
   })
