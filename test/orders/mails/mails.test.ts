@@ -356,6 +356,16 @@ describe('mail about orders', () => {
       assert.deepEqual(await timesOfMails(person, 1, 'UTC'), ['09:00'])
     })
 
+    it('comes once after days without the service, and then at its hour', async () => {
+      const person = await newPerson()
+      await createdId(await creator())
+      await mails()
+      service.advance(24 * hour - (service.now() % (24 * hour)))
+      await change(person, 20, 'UTC')
+      service.advance(72 * hour)
+      assert.deepEqual(await timesOfMails(person, 1, 'UTC'), ['01:00', '20:00'])
+    })
+
     it('comes to each of many people once, from any number of instances', async () => {
       const people = await Promise.all(
         Array.from({ length: 60 }, () => newUser(service, { roles: ['Admin'] })),

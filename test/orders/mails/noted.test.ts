@@ -186,6 +186,20 @@ describe('mail about notes', () => {
       assert.deepEqual(await texts(), [])
     })
 
+    it('comes with the next mail if the first had been written, and was not yet on its way', async (t) => {
+      const [owner, writer] = [await newPerson({ noted: true }), await newPerson()]
+      const id = await createdId(owner.caller)
+      await note(writer.caller, id)
+      atNext(t, service.db, ['query', 'findNoted'], async (find) => {
+        const found = await find()
+        await meanwhile(writer.caller, id)
+        return found
+      })
+      assert.deepEqual(await texts(), ['a note'])
+      assert.deepEqual(await texts(), ['a note'])
+      assert.deepEqual(await texts(), [])
+    })
+
     it('comes with the same mail if the server did not take it', async (t) => {
       const [owner, writer] = [await newPerson({ noted: true }), await newPerson()]
       const id = await createdId(owner.caller)

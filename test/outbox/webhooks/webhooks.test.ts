@@ -282,6 +282,24 @@ describe('/v1/webhooks', () => {
         areSame = first === second
       }
     })
+
+    it('gives two webhooks with one address separate trials', async (t) => {
+      const receiver = await startReceiver(t)
+      const caller = await newCaller()
+      const { url: address } = receiver
+      const [one, other] = [await kept(caller, t, { url: address }), await kept(caller, t, { url: address })]
+      const pings = await Promise.all([one, other].map(({ path }) => caller.post(`${path}/ping`)))
+      for (const [index, { path }] of [one, other].entries()) {
+        const { eventId } = pings[index]?.body ?? {}
+        const listed = (await caller.get(`${path}/deliveries`)).body.items
+        assert.deepEqual(
+          listed.map((each: { eventId: string }) => each.eventId),
+          [eventId],
+        )
+        const sent = receiver.received.find(({ headers }) => headers['webhook-id'] === eventId)
+        assert.ok(path.endsWith(JSON.parse(sent?.text ?? '{}').data?.id))
+      }
+    })
   })
 
   describe('listWebhookDeliveries', () => {
