@@ -240,14 +240,18 @@ export async function lockAccount(
   principalId: number,
   signedInAt?: number,
 ): Promise<{ id: number; name: string; epoch: number } | undefined> {
-  return trx
-    .updateTable('principals')
-    .set({ enabled: 1, ...(signedInAt !== undefined && { last_signed_in_at: signedInAt }) })
-    .where('id', '=', principalId)
-    .where('enabled', '=', 1)
-    .returning(['id', 'name', 'credentials_epoch as epoch'])
-    .executeTakeFirst()
+  return (await lockEnabled(trx, { principalId, signedInAt: signedInAt ?? null })).rows[0]
 }
+
+const lockEnabled = prepared((trx, lock: { principalId: number; signedInAt: number | null }) =>
+  trx
+    .updateTable('principals')
+    .set('enabled', 1)
+    .set('last_signed_in_at', sql`coalesce(${lock.signedInAt}, last_signed_in_at)`)
+    .where('id', '=', lock.principalId)
+    .where('enabled', '=', 1)
+    .returning(['id', 'name', 'credentials_epoch as epoch']),
+)
 
 /**
  * Gives the credentials of the accounts a new date. A token carries the date at its issue, so all access
@@ -352,14 +356,13 @@ export async function endRequestsOf(
 
 /** Whether the user can sign in with an account of the company; of this issuer, if one is given. */
 export async function hasCompanyAccount(db: Db, principalId: number, issuer?: string): Promise<boolean> {
-  const linked = await db
-    .selectFrom('company_accounts')
-    .select('principal_id')
-    .where('principal_id', '=', principalId)
-    .$if(issuer !== undefined, (query) => query.where('issuer', '=', issuer ?? ''))
-    .executeTakeFirst()
-  return linked !== undefined
+  const [linked] = (await selectIssuer(db, { principalId })).rows
+  return linked !== undefined && (issuer ?? linked.issuer) === linked.issuer
 }
+
+const selectIssuer = prepared((db, { principalId }: { principalId: number }) =>
+  db.selectFrom('company_accounts').select('issuer').where('principal_id', '=', principalId),
+)
 
 /** Returns false if none was linked. */
 export async function deleteCompanyAccount(trx: Trx, principalId: number): Promise<boolean> {

@@ -117,7 +117,7 @@ export async function enterByCompany(trx: Trx, input: EnterByCompanyInput): Prom
     byCompany: true,
     authenticatedAt,
   })
-  await insertCompanySession(trx, session.sessionId, sid)
+  await insertCompanySession(trx, { sessionId: session.sessionId, sid })
   return { principalId, userName: account.name, email, binding, keptRoles }
 }
 

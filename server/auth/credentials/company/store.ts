@@ -1,3 +1,4 @@
+import { prepared, unseen } from '../../../db/prepared.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
 import { selectCredentials, type UserCredentials } from '../../accounts/users/store.ts'
 
@@ -8,26 +9,26 @@ export interface CompanyName {
 }
 
 /** The user who is linked to it, enabled or not. */
-export async function findCompanyUser(
-  db: Db,
-  { issuer, subject }: CompanyName,
-): Promise<UserCredentials | undefined> {
-  const row = await selectCredentials(db)
-    .innerJoin('company_accounts', 'company_accounts.principal_id', 'principals.id')
-    .where('issuer', '=', issuer)
-    .where('subject', '=', subject)
-    .executeTakeFirst()
+export async function findCompanyUser(db: Db, name: CompanyName): Promise<UserCredentials | undefined> {
+  const [row] = (await selectUser(db, name)).rows
   return row && { ...row, enabled: row.enabled === 1 }
 }
 
+const selectUser = prepared((db, { issuer, subject }: CompanyName) =>
+  selectCredentials(db)
+    .innerJoin('company_accounts', 'company_accounts.principal_id', 'principals.id')
+    .where('issuer', '=', unseen(issuer))
+    .where('subject', '=', unseen(subject)),
+)
+
 /** The company account of a user. */
 export async function findLinkOf(db: Db, principalId: number): Promise<CompanyName | undefined> {
-  return db
-    .selectFrom('company_accounts')
-    .select(['issuer', 'subject'])
-    .where('principal_id', '=', principalId)
-    .executeTakeFirst()
+  return (await selectLink(db, { principalId })).rows[0]
 }
+
+const selectLink = prepared((db, { principalId }: { principalId: number }) =>
+  db.selectFrom('company_accounts').select(['issuer', 'subject']).where('principal_id', '=', principalId),
+)
 
 /** Returns false if the user or the company account is linked already. */
 export async function insertLink(
@@ -47,9 +48,9 @@ export async function insertLink(
   return numInsertedOrUpdatedRows === 1n
 }
 
-export async function insertCompanySession(trx: Trx, sessionId: string, sid: string | null): Promise<void> {
-  await trx.insertInto('company_sessions').values({ session_id: sessionId, company_sid: sid }).execute()
-}
+export const insertCompanySession = prepared((trx, session: { sessionId: string; sid: string | null }) =>
+  trx.insertInto('company_sessions').values({ session_id: session.sessionId, company_sid: session.sid }),
+)
 
 /**
  * Ends the sessions that the user's company account began; those that it only confirmed are no longer recent.

@@ -2,7 +2,7 @@ import { sql } from '#kysely'
 import type { Touch } from '../../../caller/touch.ts'
 import { clockDifferenceMilliseconds } from '../../../clock.ts'
 import type { Config } from '../../../config.ts'
-import { prepared, unseen } from '../../../db/prepared.ts'
+import { prepared, unseen, unseenNumber } from '../../../db/prepared.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'
 import { removal } from '../../../upkeep.ts'
@@ -209,7 +209,7 @@ const endSurplusSessions = prepared((trx, user: { principalId: number }) =>
       eb
         .selectFrom('sessions')
         .select('id')
-        .where('principal_id', '=', user.principalId)
+        .where('principal_id', '=', unseenNumber(user.principalId))
         .orderBy('last_seen_at', 'desc')
         .orderBy('created_at', 'desc')
         .orderBy('id')

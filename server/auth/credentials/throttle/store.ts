@@ -1,6 +1,6 @@
 import { sql } from '#kysely'
 import { clockDifferenceMilliseconds } from '../../../clock.ts'
-import { prepared, unseenNumber } from '../../../db/prepared.ts'
+import { prepared, unseen, unseenNumber } from '../../../db/prepared.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem, retryAfter } from '../../../problems/problems.ts'
 import { removal } from '../../../upkeep.ts'
@@ -158,7 +158,7 @@ const forgetOldestAddress = prepared((trx, signIn: LoginTry) =>
       eb
         .selectFrom('known_addresses')
         .select('pair_hash')
-        .where('account_hash', '=', signIn.accountHash)
+        .where('account_hash', '=', unseen(signIn.accountHash))
         .orderBy('signed_in_at', 'desc')
         .limit(sql.lit(1))
         .offset(sql.lit(knownAddressesLimit)),

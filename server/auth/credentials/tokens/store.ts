@@ -77,7 +77,7 @@ const endSurplusFamilies = prepared((trx, user: { principalId: number }) =>
       eb
         .selectFrom('refresh_families')
         .select('id')
-        .where('principal_id', '=', user.principalId)
+        .where('principal_id', '=', unseenNumber(user.principalId))
         .orderBy('created_at', 'desc')
         .orderBy('id')
         .limit(sql.lit(1))

@@ -77,7 +77,9 @@ async function enter({ parts, request, reply }: Exchanged, attempt: Attempt, ide
     sessionIdleTtlSeconds: config.sessionIdleTtlSeconds,
     userAgent: userAgentOf(request),
   }
-  const entered = await parts.change('enterByCompany', {
+  // Nothing that instances remember of accounts changes at most sign-ins.
+  const isChange = attempt.link !== null || identity.roles !== null
+  const entered = await (isChange ? parts.change : parts.db.write)('enterByCompany', {
     attempt: onceOf(attempt),
     identity,
     claimRoles: claimRolesOf(config),

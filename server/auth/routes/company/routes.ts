@@ -74,11 +74,8 @@ export const companyRoutes: Routes<AuthParts> = {
       try {
         if (attempt === undefined)
           throw new CompanyFailure('company-attempt-invalid', 'no attempt, or an old one')
-        const callback = new URL(request.raw.url ?? '', parts.publicUrl())
-        const identity = await provider.finish(
-          new URL(callbackPath + callback.search, parts.publicUrl()),
-          attempt,
-        )
+        const [search = ''] = /\?.*/.exec(request.raw.url ?? '') ?? []
+        const identity = await provider.finish(new URL(parts.publicUrl() + callbackPath + search), attempt)
         await endings[attempt.purpose]({ parts, request, reply }, attempt, identity)
         return goOn(reply, attempt)
       } catch (error) {
