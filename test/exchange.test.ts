@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Agent, createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { it } from 'node:test'
+import { exchange } from '../server/exchange.ts'
+import { systemNames } from '../server/names.ts'
+
+it('a request on a kept connection that ends just then is sent again if it changes nothing', async (t) => {
+  const seen: Socket[] = []
+  const server = createServer(({ socket }, response) => {
+    const isKept = seen.includes(socket)
+    seen.push(socket)
+    if (isKept) socket.destroy()
+    else response.end('answer')
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close().closeAllConnections())
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const agent = new Agent({ keepAlive: true })
+  t.after(() => agent.destroy())
+  const ask = async (method: string) => {
+    const signal = AbortSignal.timeout(60_000)
+    const answer = await exchange(url, { method, resolve: systemNames(), agent, signal })
+    for await (const _ of answer);
+    return answer.statusCode
+  }
+  assert.equal(await ask('GET'), 200)
+  assert.equal(await ask('GET'), 200)
+  assert.equal(seen.length, 3)
+  assert.equal(await ask('POST'), 200)
+  await assert.rejects(ask('POST'))
+  assert.equal(seen.length, 5)
+})
