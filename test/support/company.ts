@@ -263,6 +263,8 @@ export async function startForger() {
     /** How a client showed itself last. */
     authorization: '' as string | undefined,
     now: () => Date.now(),
+    /** Answers in its place if it returns true. */
+    instead: (_request: IncomingMessage, _response: ServerResponse): boolean => false,
     /** Makes the ID token of the next exchange from the right claims. */
     idToken: (claims: JWTPayload): Promise<string> => forger.sign(claims),
     sign: (claims: JWTPayload, header: object = {}) =>
@@ -292,6 +294,7 @@ export async function startForger() {
   let nonce = ''
   const used = new Set<string>()
   answerBy(async (request, response) => {
+    if (forger.instead(request, response)) return
     const send = (body: unknown, status = 200) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     if (request.url === '/.well-known/openid-configuration') {

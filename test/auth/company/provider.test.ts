@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { after, describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { SignJWT } from 'jose'
 import { CompanyProvider } from '../../../server/auth/credentials/company/provider.ts'
 import { systemClock } from '../../../server/clock.ts'
@@ -39,13 +41,13 @@ describe('a provider that answers badly', () => {
   const parts = setUp(async () => ({ forger: await startForger() }))
   after(() => parts.forger.close())
 
-  function provider(changes: { clientId?: string; clientSecret?: string } = {}) {
+  function provider(changes: { clientId?: string; clientSecret?: string } = {}, clock = systemClock) {
     const settings = companySettings(readConfig(companyEnv(parts.forger.issuer), { development: true }))
     assert.ok(settings)
     return new CompanyProvider({
       settings: { ...settings, ...changes },
       resolve: systemNames(),
-      clock: systemClock,
+      clock,
     })
   }
 
@@ -119,5 +121,35 @@ describe('a provider that answers badly', () => {
     }
     assert.equal(await shownAs('an-id_1.0', 'a-secret_1.0*'), 'an-id_1.0:a-secret_1.0*')
     assert.equal(await shownAs('a:b', 'c=d +%é'), 'a%3Ab:c%3Dd+%2B%25%C3%A9')
+  })
+
+  it('by keys that it cannot send now, so it is away', async () => {
+    parts.forger.instead = ({ url }, response) => url === '/jwks' && !!response.writeHead(500).end()
+    await assert.rejects(finish(provider()), { code: 'company-account-unreachable' })
+    parts.forger.instead = () => false
+  })
+
+  it('by no answer about itself: for a day, nobody who begins waits for it, and it is asked once a minute', async () => {
+    let now = systemClock()
+    const asked = provider({}, () => now)
+    const begin = () => asked.begin('sign-in', publicUrl + callbackPath)
+    await begin()
+    const held: ServerResponse[] = []
+    parts.forger.instead = (_, response) => held.push(response) > 0
+    now += 61 * 60_000
+    await begin()
+    while (held.length < 1) await setTimeout(5)
+    assert.equal(held[0]?.destroyed, false)
+    parts.forger.instead = (_, response) => held.push(response.writeHead(500).end()) > 0
+    held[0]?.writeHead(500).end()
+    await setTimeout(50)
+    await begin()
+    assert.equal(held.length, 1)
+    now += 60_000
+    for (; held.length < 2; await setTimeout(5)) await begin()
+    now += 24 * 3_600_000
+    await assert.rejects(begin(), { code: 'company-account-unreachable' })
+    assert.equal(held.length, 3)
+    parts.forger.instead = () => false
   })
 })

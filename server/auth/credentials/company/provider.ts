@@ -11,7 +11,7 @@ import * as client from 'openid-client'
 import type { Challenge } from '../../../caller/touch.ts'
 import { type Clock, clockDifferenceMilliseconds, systemClock } from '../../../clock.ts'
 import { type Exchange, exchange } from '../../../exchange.ts'
-import { sha256 } from '../../../ids.ts'
+import { newSecret, sha256 } from '../../../ids.ts'
 import { type Resolve, whyUnreachable } from '../../../names.ts'
 import { type CompanySettings, isLoopbackHost } from '../../../setting.ts'
 import type { Attempt, CompanyPurpose } from './attempt.ts'
@@ -37,8 +37,12 @@ const answerLimitMilliseconds = 5_000
 const answerLimitBytes = 512 * 1024
 /** For what follows at once: the user info, another sign-in. Providers keep connections longer. */
 const idleConnectionMilliseconds = 1_000
-/** A provider changes its addresses rarely. */
+/** A provider changes its addresses rarely. Older ones serve on while they are read again. */
 const metadataLifetimeMilliseconds = 3_600_000
+/** A provider that has not answered for so long is waited for. */
+const metadataLimitMilliseconds = 24 * 3_600_000
+/** Between two tries to read metadata while older ones serve. */
+const metadataPauseMilliseconds = 60_000
 /** An unknown key is looked for at most this often: anybody can send a logout token that names one. */
 const keysCooldownMilliseconds = 1_000
 const clockDifferenceSeconds = clockDifferenceMilliseconds / 1000
@@ -68,6 +72,8 @@ interface Provider {
   metadata: client.ServerMetadata
   keys: ReturnType<typeof createRemoteJWKSet>
   readAt: number
+  /** Making one copies the metadata several times, so it is kept while the clocks differ by so many seconds. */
+  configured?: { clockSkew: number; configuration: client.Configuration }
 }
 
 /**
@@ -78,6 +84,7 @@ export class CompanyProvider {
   readonly #parts: Parts
   readonly #fetch: (url: string, options: RequestInit) => Promise<Response>
   #provider: Provider | undefined
+  #triedAt = 0
   #reading: Promise<Provider> | undefined
 
   constructor(parts: Parts) {
@@ -91,16 +98,12 @@ export class CompanyProvider {
 
   /** The address to which a browser is sent. To confirm, the provider must ask for a credential again. */
   async begin(purpose: CompanyPurpose, redirectUri: string): Promise<Begun> {
-    const configuration = await this.#configuration()
-    const [state, nonce, verifier] = [
-      client.randomState(),
-      client.randomNonce(),
-      client.randomPKCECodeVerifier(),
-    ]
+    const configuration = this.#configurationOf(await this.#current())
+    const [state, nonce, verifier] = [newSecret(), newSecret(), newSecret()]
     const parameters = {
       redirect_uri: redirectUri,
       scope: this.#parts.settings.scopes,
-      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge: sha256(verifier),
       code_challenge_method: 'S256',
       state,
       nonce,
@@ -116,7 +119,8 @@ export class CompanyProvider {
    */
   async finish(callback: URL, { state, nonce, verifier }: Attempt): Promise<CompanyIdentity> {
     const { settings, clock } = this.#parts
-    const configuration = await this.#configuration()
+    const provider = await this.#current()
+    const configuration = this.#configurationOf(provider)
     try {
       const tokens = await client.authorizationCodeGrant(configuration, callback, {
         pkceCodeVerifier: verifier,
@@ -127,7 +131,7 @@ export class CompanyProvider {
       const idToken = await this.#verify(tokens.id_token ?? '')
       const claims: Claims = { ...idToken }
       const missing = missingClaims(claims, settings)
-      if (missing.length > 0 && configuration.serverMetadata().userinfo_endpoint) {
+      if (missing.length > 0 && provider.metadata.userinfo_endpoint) {
         const subject = String(idToken.sub)
         const more: Claims = await client.fetchUserInfo(configuration, tokens.access_token, subject)
         for (const name of missing) claims[name] = more[name]
@@ -165,10 +169,11 @@ export class CompanyProvider {
    * refuse a code that it never gave, and nothing else.
    */
   async look(redirectUri: string): Promise<{ metadata: client.ServerMetadata; keys: number }> {
-    const { metadata } = await this.#read()
+    const provider = await this.#read()
+    const { metadata } = provider
     const parameters = { code: 'of-no-use', redirect_uri: redirectUri, code_verifier: 'x'.repeat(43) }
     const failure: unknown = await client
-      .genericGrantRequest(await this.#configuration(), 'authorization_code', parameters)
+      .genericGrantRequest(this.#configurationOf(provider), 'authorization_code', parameters)
       .then(() => new Error('it accepted a code that it never gave'))
       .catch((error: unknown) => error)
     const isExpected = failure instanceof client.ResponseBodyError && failure.error === 'invalid_grant'
@@ -210,35 +215,47 @@ export class CompanyProvider {
   }
 
   /** With the clock of the service, which a test may move. */
-  async #configuration(): Promise<client.Configuration> {
+  #configurationOf(provider: Provider): client.Configuration {
     const { settings, clock } = this.#parts
-    const { metadata } = await this.#current()
+    const clockSkew = Math.round((clock() - systemClock()) / 1000)
+    if (provider.configured?.clockSkew === clockSkew) return provider.configured.configuration
+    const { metadata } = provider
     const { clientId, clientSecret } = settings
     const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
     const authentication = [methods].flat().includes('client_secret_basic')
       ? basicOf(clientSecret)
       : client.ClientSecretPost(clientSecret)
     const clientMetadata = {
-      [client.clockSkew]: Math.round((clock() - systemClock()) / 1000),
+      [client.clockSkew]: clockSkew,
       [client.clockTolerance]: clockDifferenceSeconds,
     }
     const configuration = new client.Configuration(metadata, clientId, clientMetadata, authentication)
     if (isPlainHttp(settings.issuer)) client.allowInsecureRequests(configuration)
     configuration[client.customFetch] = this.#fetch as never
+    provider.configured = { clockSkew, configuration }
     return configuration
   }
 
-  /** As read in the last hour, or earlier if the provider does not answer now. */
+  /**
+   * As read in the last hour, or, for a day, while they are read again. So nobody waits for a provider that
+   * is slow or away, and nobody asks it more than once a minute.
+   */
   async #current(): Promise<Provider> {
     const known = this.#provider
-    if (known !== undefined && this.#parts.clock() - known.readAt < metadataLifetimeMilliseconds) return known
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined
-    })
-    return this.#reading.catch((failure) => {
-      if (known === undefined) throw failure
-      return known
-    })
+    const now = this.#parts.clock()
+    const age = known === undefined ? metadataLimitMilliseconds : now - known.readAt
+    const serves = known !== undefined && age < metadataLimitMilliseconds
+    const isDue = age >= metadataLifetimeMilliseconds && now - this.#triedAt >= metadataPauseMilliseconds
+    if (serves && !isDue) return known
+    if (this.#reading === undefined) {
+      this.#triedAt = now
+      this.#reading = this.#read().finally(() => {
+        this.#reading = undefined
+      })
+    }
+    if (!serves) return this.#reading
+    this.#reading.catch(() => undefined)
+    return known
   }
 
   async #read(): Promise<Provider> {
@@ -326,16 +343,20 @@ async function boundedFetch(
     if (typeof value === 'string') headers.set(name, value)
   }
   const status = answer.statusCode ?? 0
+  if (status >= 500)
+    throw new CompanyFailure('company-account-unreachable', `it answered with status ${status}`)
   const isBare = status === 204 || status === 205 || status === 304
   return new Response(isBare ? null : Buffer.concat(chunks), { status, headers })
 }
 
 /** Errors of a connection have a code of the system, or are of an ended signal. Others are of an answer. */
 function failureOf(error: unknown): CompanyFailure {
-  if (error instanceof CompanyFailure) return error
   const causes: (Error & { code?: string; error?: string })[] = []
   let cause = error
-  for (; cause instanceof Error; cause = cause.cause) causes.push(cause)
+  for (; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof CompanyFailure) return cause
+    causes.push(cause)
+  }
   // An answer of a kind that was not expected.
   const status = cause instanceof Response ? cause.status : 0
   const other = cause as { attribute?: string; body?: { issuer?: unknown } } | undefined
@@ -350,8 +371,7 @@ function failureOf(error: unknown): CompanyFailure {
   const isOfConnection = causes.some(
     ({ code = '', name }) => /^E[A-Z]+$/.test(code) || name === 'TimeoutError' || name === 'AbortError',
   )
-  const isOverloaded = status >= 500 || last instanceof joseErrors.JWKSTimeout
-  if (isOfConnection || isOverloaded) {
+  if (isOfConnection || last instanceof joseErrors.JWKSTimeout) {
     const why = last === undefined ? 'it does not answer' : whyUnreachable(last)
     const told = status > 0 ? answeredWith(status) : why
     return new CompanyFailure('company-account-unreachable', told, { cause: error })
