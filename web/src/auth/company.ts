@@ -1,4 +1,5 @@
 import { answerOf, client } from '../api/client.ts'
+import { ofThisPerson } from './session.ts'
 
 /** The name of the company account, if people can sign in with one: the service puts it into the page. */
 export const companyName = document.querySelector<HTMLMetaElement>('meta[name="company"]')?.content
@@ -16,23 +17,19 @@ export async function hasCompanyAccount(): Promise<boolean> {
 
 const here = () => ({ params: { query: { returnTo: location.pathname + location.search } } })
 
-/** Leaves the page. */
-export async function confirmByCompany(): Promise<void> {
-  const { url } = await answerOf(client.POST('/v1/auth/session/confirm/company', here()))
+/** Leaves the page, unless the person who asked for that has gone meanwhile. */
+async function leave(begin: () => Promise<{ url: string }>): Promise<void> {
+  const { url } = await ofThisPerson(begin)()
   location.assign(url)
 }
 
-/** Leaves the page. */
-export async function linkCompany(): Promise<void> {
-  const { url } = await answerOf(client.POST('/v1/auth/company', here()))
-  location.assign(url)
-}
+export const confirmByCompany = () =>
+  leave(() => answerOf(client.POST('/v1/auth/session/confirm/company', here())))
 
-/** Leaves the page. */
-export async function linkByOneTimeLink(token: string): Promise<void> {
-  const { url } = await answerOf(client.POST('/v1/auth/links/use/company', { body: { token } }))
-  location.assign(url)
-}
+export const linkCompany = () => leave(() => answerOf(client.POST('/v1/auth/company', here())))
+
+export const linkByOneTimeLink = (token: string) =>
+  leave(() => answerOf(client.POST('/v1/auth/links/use/company', { body: { token } })))
 
 const tryAgain = 'Try again. If it keeps failing, ask an administrator: the log of the service has the cause.'
 

@@ -135,7 +135,9 @@ function SignInForm({ ending, to, code }: SignInFormProps) {
       <div id="sign-in-failure" role="alert">
         {signing.isError && <Note kind="bad">{wordsFor(signing.error, signing.variables?.isTouch)}</Note>}
       </div>
-      <Submit isClosed={signing.isClosed}>{signing.label('Sign in', 'Signing in …')}</Submit>
+      <Submit isClosed={signing.isClosed} className={companyName && 'button'}>
+        {signing.label('Sign in', 'Signing in …')}
+      </Submit>
       {knowsPasskeys && (
         <Button className="button" onPress={askForPasskey}>
           Use a passkey
