@@ -160,7 +160,7 @@ async function useCompanyAccounts(service: InsideService): Promise<void> {
     stamp: machineStamp(now),
   })
   const challenge = { nonce: newSecret(), expiresAt: now + 600_000 }
-  await db.write('logoutByCompany', { issuer, subject: 'jo', sid: null, challenge })
+  await db.write('logoutByCompany', { issuer, subject: 'jo', sid: null, challenge, attemptsEndAt: now })
   await db.write('unlinkCompany', { principalId: user.id, rpId: null, stamp: machineStamp(now) })
 }
 

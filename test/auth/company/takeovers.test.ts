@@ -425,6 +425,18 @@ describe('a logout by the provider', () => {
     assertProblem(await send(token), 400, 'logout-token-invalid')
   })
 
+  it('ends with a sid also what is still on its way back', async () => {
+    const { forger, service } = parts
+    await linked(parts, 'overtaken')
+    const browser = service.client()
+    const callback = forger.answerTo(await beginAt(browser))
+    const ended = forger.logoutClaims({ sub: 'overtaken', sid: 'of then' })
+    assert.equal((await send(await forger.sign(ended))).status, 200)
+    forger.idToken = (right) => forger.sign({ ...right, sub: 'overtaken', sid: 'of then' })
+    assert.equal(outcomeOf(await comeBack(browser, callback)), 'company-attempt-invalid')
+    assert.equal((await enterWith(parts, { sub: 'overtaken', sid: 'of now' })).outcome, null)
+  })
+
   it('may have times of any number, as JSON has them', async () => {
     const { forger } = parts
     const iat = Date.now() / 1000 - 0.123_456

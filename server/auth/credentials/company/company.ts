@@ -33,6 +33,7 @@ import { hasNoCredential } from '../../accounts/users/links.ts'
 import { findLinkHolder, findTaken, takeLink } from '../../accounts/users/store.ts'
 import { addUser, givePassword, resetPassword } from '../../accounts/users/users.ts'
 import { requireCredential } from '../passkeys/passkeys.ts'
+import { hasServed } from '../passkeys/store.ts'
 import {
   endSession,
   findStandingSession,
@@ -107,8 +108,11 @@ export async function enterByCompany(trx: Trx, input: EnterByCompanyInput): Prom
   if ((await findLinkOf(trx, principalId))?.subject !== identity.subject) {
     throw new Problem('company-account-unknown')
   }
+  const { authenticatedAt, issuer, sid } = identity
+  if (sid !== null && (await hasServed(trx, { nonce: endOf({ issuer, sid }) }))) {
+    throw new Problem('company-attempt-invalid')
+  }
   const keptRoles = mayChangeRoles ? await followClaim(trx, account, { identity, claimRoles, stamp }) : []
-  const { authenticatedAt, sid } = identity
   const { binding } = await insertNewSession(trx, {
     ...session,
     principalId,
@@ -333,7 +337,12 @@ export interface LogoutByCompanyInput {
   subject: string | null
   sid: string | null
   challenge: Challenge
+  /** When the attempts that are under way have ended. */
+  attemptsEndAt: number
 }
+
+/** The mark of a session at the provider that has ended: no attempt that is under way begins one in it. */
+const endOf = ({ issuer, sid }: { issuer: string; sid: string }) => `ended ${sid} ${issuer}`
 
 /**
  * Ends what the provider says has ended: with a subject, everything that its account began; with a `sid`
@@ -343,8 +352,9 @@ export async function logoutByCompany(
   trx: Trx,
   input: LogoutByCompanyInput,
 ): Promise<{ ended: number } | Refused> {
-  const { issuer, subject, sid, challenge } = input
+  const { issuer, subject, sid, challenge, attemptsEndAt } = input
   if (!(await takeChallenge(trx, challenge))) return { refused: 'logout-token-invalid' }
+  if (sid !== null) await takeChallenge(trx, { nonce: endOf({ issuer, sid }), expiresAt: attemptsEndAt })
   if (subject !== null) {
     const user = await findCompanyUser(trx, { issuer, subject })
     if (user === undefined) return { ended: 0 }

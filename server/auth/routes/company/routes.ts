@@ -6,11 +6,7 @@ import { strandedHeader, tellStranded } from '../../../http/stranded.ts'
 import { sha256 } from '../../../ids.ts'
 import { Problem } from '../../../problems/problems.ts'
 import { presentedAntiforgeryCookie, presentedAttempt, presentedSessionIdHash } from '../../authenticate.ts'
-import {
-  type Attempt,
-  attemptLifetimeSeconds,
-  type CompanyPurpose,
-} from '../../credentials/company/attempt.ts'
+import { type Attempt, attemptLifetimeSeconds } from '../../credentials/company/attempt.ts'
 import { CompanyFailure } from '../../credentials/company/failure.ts'
 import { findLinkOf } from '../../credentials/company/store.ts'
 import { clearAttempt, clearSession, setAttempt } from '../../credentials/sessions/cookies.ts'
@@ -28,6 +24,43 @@ const attemptCookie = header(
   'The attempt, sealed: HttpOnly, Secure, SameSite=Lax, for ten minutes.',
 )
 const gone = { 303: [locationHeader, attemptCookie] }
+
+const notBegun = ['company-account-off', 'company-account-unreachable', 'company-answer-invalid'] as const
+
+interface Asked {
+  summary: string
+  description: string
+  needsRecentSignIn?: true
+  /** Where the browser goes on to, unless the request says. */
+  page: string
+  /** For an account that is linked already, or not yet. */
+  refusal: 'company-account-linked' | 'company-account-unknown'
+}
+
+/** What somebody who is signed in asks: to link a company account, or to confirm by it. */
+const askingRoute = (
+  address: `POST /${string}`,
+  purpose: 'link' | 'confirmation',
+  { page, refusal, ...asked }: Asked,
+) =>
+  route(address, {
+    ...asked,
+    access: 'session',
+    problems: [...notBegun, refusal],
+    responseHeaders: { 200: [attemptCookie] },
+    querystring: ReturnQuery,
+    response: { 200: CompanyAddress },
+    handler: async (parts: AuthParts, request, reply) => {
+      requireCompany(parts)
+      const { id: principalId, session } = callerOf(request)
+      if (session === null) throw new Problem('authentication-required')
+      const isLinked = (await findLinkOf(parts.db.read, principalId)) !== undefined
+      if (isLinked === (refusal === 'company-account-linked')) throw new Problem(refusal)
+      const asker = { principalId, sessionId: session.id }
+      const returnTo = request.query.returnTo ?? page
+      return { url: await orProblem(() => begin(parts, reply, { purpose, returnTo, asker })) }
+    },
+  })
 
 /** Sign-in by an account of the company (section 24 of the contract). */
 export const companyRoutes: Routes<AuthParts> = {
@@ -83,26 +116,12 @@ export const companyRoutes: Routes<AuthParts> = {
       }
     },
   }),
-  beginCompanyLink: route('POST /v1/auth/company', {
+  beginCompanyLink: askingRoute('POST /v1/auth/company', 'link', {
     summary: "Link a company account to the caller's account",
     description: 'Answers where to send the browser. The account is linked when it comes back.',
-    access: 'session',
     needsRecentSignIn: true,
-    problems: [
-      'company-account-off',
-      'company-account-unreachable',
-      'company-answer-invalid',
-      'company-account-linked',
-    ],
-    responseHeaders: { 200: [attemptCookie] },
-    querystring: ReturnQuery,
-    response: { 200: CompanyAddress },
-    handler: async (parts, request, reply) => {
-      requireCompany(parts)
-      const linked = await findLinkOf(parts.db.read, callerOf(request).id)
-      if (linked !== undefined) throw new Problem('company-account-linked')
-      return { url: await beginFor(parts, request, reply, 'link', request.query.returnTo ?? '/account') }
-    },
+    page: '/account',
+    refusal: 'company-account-linked',
   }),
   unlinkCompany: route('DELETE /v1/auth/company', {
     summary: "Unlink the caller's company account",
@@ -119,26 +138,12 @@ export const companyRoutes: Routes<AuthParts> = {
       await tellStranded(parts, request, reply)
     },
   }),
-  beginCompanyConfirmation: route('POST /v1/auth/session/confirm/company', {
+  beginCompanyConfirmation: askingRoute('POST /v1/auth/session/confirm/company', 'confirmation', {
     summary: 'Confirm by company account',
     description:
       'Answers where to send the browser. The provider asks for a credential; for five minutes after that, the session may do everything that needs a recent sign-in.',
-    access: 'session',
-    problems: [
-      'company-account-off',
-      'company-account-unreachable',
-      'company-answer-invalid',
-      'company-account-unknown',
-    ],
-    responseHeaders: { 200: [attemptCookie] },
-    querystring: ReturnQuery,
-    response: { 200: CompanyAddress },
-    handler: async (parts, request, reply) => {
-      requireCompany(parts)
-      const linked = await findLinkOf(parts.db.read, callerOf(request).id)
-      if (linked === undefined) throw new Problem('company-account-unknown')
-      return { url: await beginFor(parts, request, reply, 'confirmation', request.query.returnTo ?? '/') }
-    },
+    page: '/',
+    refusal: 'company-account-unknown',
   }),
   useLinkByCompany: route('POST /v1/auth/links/use/company', {
     summary: 'Link a company account by a one-time link',
@@ -147,13 +152,7 @@ export const companyRoutes: Routes<AuthParts> = {
     access: 'public',
     limit: 'exchange',
     sameSiteOnly: true,
-    problems: [
-      'company-account-off',
-      'company-account-unreachable',
-      'company-answer-invalid',
-      'link-not-found',
-      'cross-site-request',
-    ],
+    problems: [...notBegun, 'link-not-found', 'cross-site-request'],
     responseHeaders: { 200: [attemptCookie] },
     body: UseLinkByCompanyCommand,
     response: { 200: CompanyAddress },
@@ -181,7 +180,8 @@ export const companyRoutes: Routes<AuthParts> = {
         logEvent(request, 'company-logout-refused', { why: String(cause) })
         throw new Problem('logout-token-invalid', { cause })
       })
-      const done = await parts.change('logoutByCompany', logout)
+      const attemptsEndAt = parts.clock() + attemptLifetimeSeconds * 1000
+      const done = await parts.change('logoutByCompany', { ...logout, attemptsEndAt })
       if ('refused' in done) throw new Problem(done.refused)
       logEvent(request, 'company-logout', { ended: done.ended })
       return reply.code(200).send(undefined)
@@ -219,19 +219,6 @@ async function begin(parts: AuthParts, reply: FastifyReply, wanted: Wanted): Pro
   const attempt = { ...none, ...wanted, ...secrets, startedAt: parts.clock() }
   reply.header('set-cookie', setAttempt(attempts.seal(attempt), attemptLifetimeSeconds))
   return url
-}
-
-function beginFor(
-  parts: AuthParts,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  purpose: CompanyPurpose,
-  returnTo: string,
-): Promise<string> {
-  const { id: principalId, session } = callerOf(request)
-  if (session === null) throw new Problem('authentication-required')
-  const asker = { principalId, sessionId: session.id }
-  return orProblem(() => begin(parts, reply, { purpose, returnTo, asker }))
 }
 
 /** For requests of scripts, which get a problem. */
