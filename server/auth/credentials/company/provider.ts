@@ -72,7 +72,7 @@ interface Provider {
   metadata: client.ServerMetadata
   keys: ReturnType<typeof createRemoteJWKSet>
   readAt: number
-  /** Making one copies the metadata several times, so it is kept while the clocks differ by so many seconds. */
+  /** Making one copies the metadata, so it is kept while the two clocks differ by this number of seconds. */
   configured?: { clockSkew: number; configuration: client.Configuration }
 }
 
