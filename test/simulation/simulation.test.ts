@@ -1,6 +1,6 @@
 // engine: both
 import { randomInt } from 'node:crypto'
-import { after, describe, it } from 'node:test'
+import { after, before, describe, it, mock } from 'node:test'
 import { simulate } from './simulate.ts'
 import { drawSteps, inWords, type Step, shrink } from './steps.ts'
 import { dropTemplate } from './world.ts'
@@ -34,6 +34,8 @@ const kindOf = (error: Error | undefined) => error?.message.replaceAll(/\d+/g, '
  * and test/faults/ does to real processes what is only simulated here.
  */
 describe('two instances, and everything around them', () => {
+  // No answer is late because the machine is busy: all time is simulated.
+  before(() => void mock.method(AbortSignal, 'timeout', () => new AbortController().signal))
   after(dropTemplate)
 
   it('keep every promise, whatever happens in whatever order', async (t) => {
