@@ -193,11 +193,14 @@ function imported({ type, publicKey }: VerifierKey): Promise<CryptoKey> {
   return crypto.subtle.importKey(format, publicKey, { name: algorithm }, false, ['verify'])
 }
 
-/** Whether signatures of this kind can be checked here. Web Crypto has ML-DSA since Node 24.7. */
+/**
+ * Whether signatures of this kind can be checked here. Web Crypto has ML-DSA since Node 24.7. Those without
+ * it fail in different ways, but only one that knows the kind says that a key is none.
+ */
 export async function canCheck(key: VerifierKey): Promise<boolean> {
   return imported(key).then(
     () => true,
-    ({ name }: DOMException) => name !== 'NotSupportedError' && name !== 'TypeError',
+    ({ name }: DOMException) => name === 'DataError',
   )
 }
 
