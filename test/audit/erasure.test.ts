@@ -7,14 +7,16 @@ import { sql } from '#kysely'
 import { type LogReport, verifyLog } from '../../proof/log.ts'
 import { readVerifierKey } from '../../proof/note.ts'
 import { judgeReceipt, verdictOf } from '../../proof/verdict.ts'
+import { endOfLog } from '../../server/audit/audit.ts'
 import { exportLog } from '../../server/audit/lines/log.ts'
+import { type Taken, takeFrom } from '../../server/audit/sealing/erase.ts'
 import { machineStamp } from '../../server/caller/stamp.ts'
 import { bearerOf, newUser, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
-import { testEngine } from '../support/database.ts'
+import { testEngine, withRawDatabase } from '../support/database.ts'
 import { decide, sign } from '../support/decisions.ts'
 import { storedEvents } from '../support/kept-log.ts'
-import { seal } from '../support/log.ts'
+import { addEvents, seal } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
 import { newPasskey } from '../support/passkeys.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
@@ -352,6 +354,20 @@ describe('erasure', () => {
       await erased
     })
   }
+
+  it('finds a name in any number of lines', async () => {
+    await addEvents(service, 1_001, 0)
+    const { sequence: last } = await endOfLog(service.db.read)
+    const sequences = Array.from({ length: 1_001 }, (_, index) => last - 1_000 + index)
+    let taken: Taken | undefined
+    // Not committed: no event says that it was taken.
+    const taking = withRawDatabase(service.databaseUrl, async (trx) => {
+      taken = await takeFrom(trx, sequences, (_event, name) => name === 'by')
+      throw new Error('rolled back')
+    })
+    await assert.rejects(taking, /rolled back/)
+    assert.deepEqual(taken?.places, { by: sequences })
+  })
 
   it('of a line takes the name of a document from the order, too', async () => {
     const order = await createdId(admin)

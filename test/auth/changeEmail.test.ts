@@ -357,6 +357,13 @@ describe('changeEmail', () => {
     assert.deepEqual(await mailsNow(), [])
   })
 
+  it('mails it no more often if the requests come faster than mail is sent', async () => {
+    const { user, caller, email } = await person()
+    for (let asked = 0; asked < 5; asked += 1) await ask(caller, `${asked}${email}`)
+    const to = (await mailsNow()).flatMap((mail) => mail.to)
+    assert.equal(to.filter((address) => address === user.email).length, 3)
+  })
+
   it('needs a person who signed in lately', async () => {
     const { user, caller, email } = await person()
     assertProblem(await ask(service.client(), email), 401, 'authentication-required')

@@ -10,6 +10,7 @@ import {
 } from '../../../proof/note.ts'
 import { readReceipt } from '../../../proof/receipt.ts'
 import { originOf, signCheckpoint } from '../../../server/audit/checkpoints/checkpoints.ts'
+import { cosignedCheckpoint } from '../../../server/audit/checkpoints/store.ts'
 import { headOfLog } from '../../../server/audit/lines/store.ts'
 import { cosignatureBy, newSigner } from '../../../witness/test/signed-log.ts'
 import { withRawDatabase } from '../../support/database.ts'
@@ -65,6 +66,19 @@ describe('a checkpoint that a quorum cosigned', () => {
     assert.deepEqual(await served('?latest=false'), [size, at])
     assert.deepEqual(await served('?latest=true'), [await sizeNow(), undefined])
     assertProblem(await admin.get('/v1/log/checkpoint?latest=1'), 400, 'validation-failed')
+  })
+
+  it('is served on when a slower round ends, which cosigned less', async () => {
+    await cosign(service)
+    const slower = await cosignedCheckpoint(service.db.read)
+    assert.ok(slower)
+    await addEvents(service, 2)
+    await cosign(service)
+    const { era, size, checkpoint } = slower
+    const [findings, quorum] = [[], { witnesses: [], needed: 1 }]
+    const kept = { era, findings, cosigned: { size, checkpoint }, quorum, nowMilliseconds: at * 1_000 }
+    await service.db.write('keepFindings', kept)
+    assert.deepEqual(await served(), [await sizeNow(), at])
   })
 
   it('is in the receipts of the orders that it covers, those that were kept before among them', async () => {

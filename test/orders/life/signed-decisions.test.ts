@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { spellStatement, verifyDecision } from '../../../proof/decision.ts'
+import { readReceipt } from '../../../proof/receipt.ts'
 import { judgeReceipt } from '../../../proof/verdict.ts'
 import { Statements } from '../../../server/orders/statements.ts'
 import {
@@ -217,6 +218,14 @@ describe('a decision that is signed with a passkey', () => {
       const { receipt } = (await ann.caller.get(`/v1/orders/${id}/receipt`)).body
       const { faults, order } = await judgeReceipt(receipt, [])
       assert.deepEqual([faults, order?.approvals.length], [[], 1])
+      const later = await strictOrder()
+      assert.equal((await decide(browser, later, await one({ ...carl, caller: browser }, later))).status, 204)
+      await seal(service.db)
+      const answer = await ann.caller.get(`/v1/orders/${later}/receipt`)
+      const [first, second] = [receipt, answer.body.receipt].map(
+        (each) => readReceipt(each).lines.find(({ line }) => line.kind === 'passkey-added')?.line.sequence,
+      )
+      assert.ok(Number(first) < Number(second), `${first} ${second}`)
     })
 
     it('where the policy does not ask for one, too', async () => {

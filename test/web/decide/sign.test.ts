@@ -1,8 +1,9 @@
-import '../../support/page.ts'
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
+import { answerWith, problemWith, serviceIs } from '../../support/page.ts'
 
-const { signedInWords } = await import('../../../web/src/orders/decide/sign.ts')
+const { loadSession } = await import('../../../web/src/auth/session.ts')
+const { sign, signedInWords } = await import('../../../web/src/orders/decide/sign.ts')
 
 const subject = {
   ...{ id: '1', number: 1042, customer: 'Acme', total: 1250.5, status: 0 as const },
@@ -31,5 +32,40 @@ describe('the words next to the touch', () => {
 
   it('are none where nothing is signed', () => {
     assert.equal(words({ ...subject, signedVersion: undefined }), undefined)
+  })
+})
+
+describe('several orders to sign', () => {
+  let asked: string[][] = []
+  let answers: Response[] = []
+  serviceIs(async (path, request) => {
+    if (path === '/v1/auth/me') return answerWith(200, { id: 1, userName: 'mara', roles: [] })
+    if (path === '/v1/auth/me/permissions') return answerWith(200, { permissions: [] })
+    if (path === '/v1/auth/csrf') return answerWith(200, { token: 'token' })
+    if (path !== '/v1/orders/decisions') return answerWith(204)
+    asked.push((await request.json()).orders.map(({ id }: { id: string }) => id))
+    return answers.shift() ?? problemWith(409, 'passkey-needed')
+  })
+  before(loadSession)
+  const subjects = ['1', '2', '3'].map((id) => ({ ...subject, id, reason: 'Late.' }))
+  const rejecting = (...given: Response[]) => {
+    asked = []
+    answers = given
+    return sign('reject', subjects, new AbortController().signal)
+  }
+
+  it('go without one that the service refuses', async () => {
+    const errors = [{ pointer: '#/orders/1', code: 'order-not-pending', detail: '' }]
+    const refused = problemWith(409, 'order-not-pending', {}, { errors })
+    assert.equal((await rejecting(refused)).size, 0)
+    assert.deepEqual(asked, [
+      ['1', '2', '3'],
+      ['1', '3'],
+    ])
+  })
+
+  it('are none without signatures where the failure is about none of them', async () => {
+    await assert.rejects(rejecting(problemWith(403, 'permission-denied')))
+    assert.deepEqual(asked, [['1', '2', '3']])
   })
 })
