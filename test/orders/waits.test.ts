@@ -181,6 +181,7 @@ describe('what a filter asks about approvals', () => {
       viewer ??= await service.bearer('viewer')
       const { status, body, text } = await viewer.get('/v1/orders?filter=waits:nobody&order=Asc')
       assert.equal(status, 200, text)
+      assert.equal(body.totalCount, body.items.length)
       return body.items.map(({ customer }: { customer: string }) => customer)
     }
     const make = async (customer: string, row: Parameters<typeof policyRow>[0]) => {

@@ -166,23 +166,25 @@ describe('a decision that was held', () => {
     assert.deepEqual(said(), ['One decision by the previous user was not sent.'])
   })
 
-  it('never shows a late answer to the next user', async () => {
-    const { promise, resolve } = Promise.withResolvers<Response>()
-    decision = () => promise
-    hold(mara, 'approve', subject)
-    await pass(undoMilliseconds)
-    assert.deepEqual(kinds(), ['sending'])
-    userId = 2
-    await loadSession()
-    takeUp(2)
-    assert.deepEqual(kinds(), [])
-    await queries.fetchQuery(courseQuery({ ids: 'a,b' }, 2))
-    hold({ id: 2, userName: 'wren' }, 'approve', subject)
-    resolve(problemWith(409, 'self-approval'))
-    await settled()
-    assert.deepEqual([kinds(), said()], [['held'], []])
-    assert.deepEqual(queries.getQueryData(courseQuery({ ids: 'a,b' }, 2).queryKey)?.marks, {})
-  })
+  for (const answer of [() => problemWith(409, 'self-approval'), () => answerWith(204)]) {
+    it(`never shows a late answer to the next user: ${answer().status}`, async () => {
+      const { promise, resolve } = Promise.withResolvers<Response>()
+      decision = () => promise
+      hold(mara, 'approve', subject)
+      await pass(undoMilliseconds)
+      assert.deepEqual(kinds(), ['sending'])
+      userId = 2
+      await loadSession()
+      takeUp(2)
+      assert.deepEqual(kinds(), [])
+      await queries.fetchQuery(courseQuery({ ids: 'a,b' }, 2))
+      hold({ id: 2, userName: 'wren' }, 'approve', subject)
+      resolve(answer())
+      await settled()
+      assert.deepEqual([kinds(), said()], [['held'], []])
+      assert.deepEqual(queries.getQueryData(courseQuery({ ids: 'a,b' }, 2).queryKey)?.marks, {})
+    })
+  }
 
   it('is not sent, now or later, because its page goes away', async () => {
     hold(mara, 'approve', subject)
