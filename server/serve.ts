@@ -57,6 +57,8 @@ interface InstanceKeys {
 
 /** How long running requests may still take after the drain. */
 const gracePeriodMilliseconds = 10_000
+/** How long work that was begun, such as a mail on its way, has until the database closes. */
+const endingMilliseconds = 2_000
 /** How long the last lines of the log may wait for its reader. */
 const lastLinesMilliseconds = 1_000
 /** The releases of each line that the tests ran on. Older ones lack security fixes. */
@@ -135,7 +137,8 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   const closeAll = async () => {
     await app?.close()
     await metrics?.close()
-    await Promise.all(stops.map((stop) => stop()))
+    const ended = Promise.all(stops.map((stop) => stop()))
+    await Promise.race([ended, wait(endingMilliseconds, undefined, { ref: false })])
     await db.close()
   }
   let app: App | undefined

@@ -123,14 +123,12 @@ interface Task {
   failure: string
 }
 
-/** Never runs a task twice at the same time. */
-export function repeat(task: Task, log: Lines): () => void {
+/** Never runs a task twice at the same time. Returns the way to stop, which resolves once it has ended. */
+export function repeat(task: Task, log: Lines): () => Promise<void> {
   const report = new FailureReport(log, { fails: task.failure, works: 'it works again' })
-  let isRunning = false
+  let running: Promise<void> | undefined
   let isStopped = false
   const work = async () => {
-    if (isRunning) return
-    isRunning = true
     try {
       while (!isStopped && (await task.run()) === true) {
         if (task.pauseMilliseconds) await wait(task.pauseMilliseconds, undefined, { ref: false })
@@ -138,16 +136,20 @@ export function repeat(task: Task, log: Lines): () => void {
       report.note(undefined, { failed: task.failure })
     } catch (err) {
       if (!isStopped && !isRefusedChange(err)) report.note('failed', { err })
-    } finally {
-      isRunning = false
     }
   }
-  if (task.isDoneAtStart) void work()
-  const timer = setInterval(work, task.everyMilliseconds)
+  const begin = () => {
+    running ??= work().finally(() => {
+      running = undefined
+    })
+  }
+  if (task.isDoneAtStart) begin()
+  const timer = setInterval(begin, task.everyMilliseconds)
   timer.unref()
-  return () => {
+  return async () => {
     isStopped = true
     clearInterval(timer)
+    await running
   }
 }
 

@@ -23,9 +23,9 @@ const pauseMilliseconds = 60
 
 /**
  * Queues and sends mail on every instance. Queueing does not wait for the mail server. Returns the way to
- * stop.
+ * stop, which resolves once a mail that is on its way is noted as sent: else it would be sent twice.
  */
-export function startPost(post: Post): () => void {
+export function startPost(post: Post): () => Promise<void> {
   const every = {
     everyMilliseconds: lookIntervalMilliseconds,
     pauseMilliseconds,
@@ -36,8 +36,8 @@ export function startPost(post: Post): () => void {
     repeat({ ...every, run: () => post.queueNext() }, log),
     repeat({ ...every, run: () => post.sendNext() }, log),
   ]
-  return () => {
-    for (const stop of stops) stop()
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()))
     post.parts.smtp.close()
   }
 }

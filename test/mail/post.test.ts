@@ -7,6 +7,7 @@ import { openAppDatabase } from '../../server/operations.ts'
 import { newUser, unknownEmail } from '../support/accounts.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { type MailServer, mailSettings, postOf, startMailServer } from '../support/mail.ts'
+import { atNext } from '../support/moments.ts'
 import { testService } from '../support/service.ts'
 import { until } from '../support/stream.ts'
 
@@ -106,6 +107,19 @@ describe('the post', () => {
       waiting.said().map(({ msg }) => msg),
       ['mail sent', 'the mail server takes mail again', 'mail sent'],
     )
+  })
+
+  it('notes a mail that is on its way as sent before it has stopped', async (t) => {
+    await ask()
+    const stopped = Promise.withResolvers<void>()
+    atNext(t, post.post.parts.smtp, ['send'], async (send) => {
+      stopped.resolve(stop())
+      await send()
+    })
+    const stop = startPost(post.post)
+    await stopped.promise
+    const sent = (await rows()).map(({ sent_at: at }) => at !== null)
+    assert.deepEqual([sent, server.received().length], [[true], 1])
   })
 
   it('sends each mail once, on any number of instances', async () => {
