@@ -69,3 +69,15 @@ describe('several orders to sign', () => {
     assert.deepEqual(asked, [['1', '2', '3']])
   })
 })
+
+describe('nothing is asked', () => {
+  const { signal } = new AbortController()
+
+  it('of a service or a passkey to withdraw', async () => {
+    assert.equal((await sign('withdraw', [subject], signal)).size, 0)
+  })
+
+  it('to approve in a browser that knows no passkeys', async () => {
+    await assert.rejects(sign('approve', [subject], signal), { name: 'NotSupportedError' })
+  })
+})
