@@ -7,6 +7,7 @@ import { CompanyProvider } from '../../../server/auth/credentials/company/provid
 import { systemClock } from '../../../server/clock.ts'
 import { companySettings, readConfig } from '../../../server/config.ts'
 import { systemNames } from '../../../server/names.ts'
+import { type Script, startAnswering } from '../../support/answering.ts'
 import { callbackPath, companyEnv, startForger } from '../../support/company.ts'
 import { setUp } from '../../support/service.ts'
 
@@ -103,12 +104,29 @@ describe('a provider that answers badly', () => {
     parts.forger.metadata = {}
   })
 
-  it('by keys that are none', async () => {
-    const settled = provider()
-    parts.forger.metadata = { jwks_uri: `${parts.forger.issuer}/.well-known/openid-configuration` }
+  it('by keys that are none', async (t) => {
+    const look = () => provider().look(publicUrl + callbackPath)
     // The forger takes any code once.
-    await assert.rejects(settled.look(publicUrl + callbackPath), /accepted a code/)
-    await assert.rejects(settled.look(publicUrl + callbackPath), /it publishes no keys/)
+    await assert.rejects(look, /accepted a code/)
+    let script: Script = () => assert.fail()
+    const address = await startAnswering(t, (...asked) => script(...asked))
+    parts.forger.metadata = { jwks_uri: address }
+    const bare = [204, 205, 304].map((status): [Script, RegExp, string] => [
+      (_body, response) => response.writeHead(status).end(),
+      /it is no JSON/,
+      'company-answer-invalid',
+    ])
+    for (const [answer, message, code] of [
+      [(_body, response) => response.end('{}'), /it publishes no keys/, 'company-answer-invalid'],
+      [(_body, response) => response.end('null'), /it publishes no keys/, 'company-answer-invalid'],
+      [(_body, response) => response.end('x'), /it is no JSON/, 'company-answer-invalid'],
+      [(_body, response) => response.end(' '.repeat(524_289)), /it sent more than/, 'company-answer-invalid'],
+      [(_body, response) => response.destroy(), /ECONNRESET|hang up/, 'company-account-unreachable'],
+      ...bare,
+    ] satisfies [Script, RegExp, string][]) {
+      script = answer
+      await assert.rejects(look, { name: 'CompanyFailure', message, code })
+    }
     parts.forger.metadata = {}
   })
 
