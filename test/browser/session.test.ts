@@ -13,6 +13,7 @@ import {
 } from '../support/browser/journeys.ts'
 import { eventually } from '../support/browser/orders.ts'
 import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
+import { approve, dialog } from '../support/browser/question.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { seal } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
@@ -354,5 +355,37 @@ describe('an answer that comes late', () => {
     await approvals.waitFor()
     assert.equal(await approvals.inputValue(), '3')
     await page.unroute('**/v1/approval-policy')
+  })
+
+  it('is not announced to the next person at this tab', async () => {
+    const { page } = person
+    const [one, next] = [await newUser(service, { roles: ['Admin'] }), await newUser(service)]
+    const id = await createdId(await service.bearer('operator'), { customer: 'Quiet Quills' })
+    const [sent, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route('**/approve', async (route) => {
+      sent.resolve()
+      await released.promise
+      await route.fulfill({ status: 204, headers: { etag: '"2"' } })
+    })
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signIn(person, one)
+    await page.goto(`/orders/${id}`)
+    await approve(page).click()
+    await dialog(page).getByRole('button', { name: 'Approve' }).click()
+    await sent.promise
+    await dialog(page).getByRole('button', { name: 'Close' }).click()
+    person.allowFault(/ 401 /)
+    await setPassword(service, one)
+    await page.keyboard.press('h')
+    await page.getByText(signedOutWords).waitFor()
+    await signInByForm(page, next.credentials, nameCard(page, next.userName))
+    // How the decision has left the order is read before it would be announced.
+    const read = page.waitForResponse(`**/v1/orders/${id}/approvals`)
+    released.resolve()
+    await (await read).finished()
+    await page.keyboard.press('h')
+    await waitForAddress(person, '/')
+    assert.equal(await page.getByText(/^Order .*approved/).count(), 0)
+    await page.unroute('**/approve')
   })
 })
