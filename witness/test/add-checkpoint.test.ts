@@ -3,8 +3,11 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, it } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { spellRequest } from '../../proof/add-checkpoint.ts'
 import { readNote, spellNote, verifierKey, verifyCosignature, verifyNote } from '../../proof/note.ts'
+import { listen } from '../listen.ts'
+import type { Witness } from '../witness.ts'
 import { type RunningWitness, startWitness, type WitnessAnswer } from './running.ts'
 import { newSigner, SignedLog, signatureBy } from './signed-log.ts'
 
@@ -283,6 +286,21 @@ describe('the newest checkpoint of a witness', () => {
     const { text } = await witness.post(spellRequest({ from: 0, path: [], note }))
     const served = await (await fetch(path)).text()
     assert.equal(served, spellNote(log.note()) + text)
+  })
+})
+
+describe('a request', () => {
+  it('is answered to its end', async (t) => {
+    const server = await listen({} as Witness, { host: '127.0.0.1', port: 0, onError: assert.fail })
+    t.after(() => server.close())
+    const answered: unknown[] = []
+    const response = {
+      writeHead: (status: number) => answered.push(status),
+      end: (body: string) => answered.push(body),
+    }
+    server.emit('request', { method: 'GET', url: '/' }, response)
+    await turn()
+    assert.deepEqual(answered, [404, 'this witness has only /add-checkpoint\n'])
   })
 })
 

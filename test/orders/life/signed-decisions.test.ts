@@ -441,6 +441,10 @@ describe('a decision that is signed with a passkey', () => {
         { ...signed, path: Array.from({ length: 200 }, () => 'A'.repeat(43)) },
         { ...signed, salts: null },
         { ...signed, salts: { by: 1 } },
+        // As a text each would be right.
+        { ...signed, path: [[`${'A'.repeat(43)}=`]] },
+        { ...signed, salts: { by: ['0'.repeat(32)] } },
+        { ...signed, credential: { ...credential, id: [credential.id] } },
         { ...signed, statement: '\ud800' },
         { ...signed, credential: { ...credential, id: 'a b' } },
         { ...signed, credential: { id: credential.id } },
