@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
+import type { ProblemCode } from '../../server/problems/catalogue.ts'
+import { Problem } from '../../server/problems/problems.ts'
 import { bearerOf, newUser } from '../support/accounts.ts'
 import { callMcp, callTool, newAgent, proposal, refusalOf } from '../support/agents.ts'
+import { interruptedInstance } from '../support/interrupted.ts'
 import { createdId } from '../support/orders.ts'
 import { approve, newApprover, policyRow, putPolicy, putsPolicyBack } from '../support/policy.ts'
 import { assertProblem } from '../support/problem.ts'
@@ -248,5 +251,32 @@ describe('the tools of agents', () => {
         events.map(({ kind }: { kind: string }) => kind),
       )
     })
+  })
+})
+
+describe('a call of a tool that fails on its way', () => {
+  const instance = interruptedInstance(testService({ inside: true }))
+  const agent = setUp(() => newAgent(instance))
+  const fail = (code: ProblemCode) =>
+    instance.interrupt('createOrder', async () => {
+      throw new Problem(code)
+    })
+  const given = () => proposal(randomBytes(8).toString('hex'))
+
+  it('is answered to the client, if the model can do nothing about it', async () => {
+    for (const [code, status] of [
+      ['authentication-required', 401],
+      ['internal-error', 500],
+      ['database-unavailable', 503],
+    ] as const) {
+      fail(code)
+      const call = { name: 'propose_order', arguments: given() }
+      assertProblem(await callMcp(agent.caller, 'tools/call', call), status, code)
+    }
+  })
+
+  it('is a result otherwise', async () => {
+    fail('permission-denied')
+    assert.equal((await refusalOf(agent.caller, 'propose_order', given())).code, 'permission-denied')
   })
 })
