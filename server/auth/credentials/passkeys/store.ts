@@ -150,13 +150,11 @@ export async function basisOf(
       .executeTakeFirst()
   }
   if (found.passkey !== null) return { passkey: found.passkey }
-  const user = await trx
+  const { origin, setBy } = await trx
     .selectFrom('users')
     .select(['password_origin as origin', 'password_set_by as setBy'])
     .where('principal_id', '=', principalId)
-    .executeTakeFirst()
-  if (user === undefined) return undefined
-  const { origin, setBy } = user
+    .executeTakeFirstOrThrow()
   return { origin: origin === 'set' ? { setBy } : origin }
 }
 
