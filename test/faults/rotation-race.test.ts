@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { CompiledQuery, Transaction } from '#kysely'
+import { type EnterByCompanyInput, enterByCompany } from '../../server/auth/credentials/company/company.ts'
 import { RefreshTokens } from '../../server/auth/credentials/tokens/refresh-tokens.ts'
 import { rotateRefreshToken } from '../../server/auth/credentials/tokens/store.ts'
 import { machineStamp } from '../../server/caller/stamp.ts'
@@ -10,7 +11,9 @@ import { newSecret, sha256 } from '../../server/ids.ts'
 import { newUser, tokenPair } from '../support/accounts.ts'
 import { hashOf } from '../support/cheap-hash.ts'
 import { testEngine, withRawDatabase } from '../support/database.ts'
+import { connectTo, runSql } from '../support/postgres.ts'
 import { testService } from '../support/service.ts'
+import { until } from '../support/stream.ts'
 
 /**
  * In READ COMMITTED each statement sees what was committed before it; SQLite has one writer and no such
@@ -45,6 +48,41 @@ describe('a token rotation during which the password changes', {
       }),
     )
     assert.deepEqual(rotation, { refused: 'invalid-refresh-token', reused: null })
+  })
+})
+
+describe('a new account for a company account that someone else links meanwhile', {
+  skip: testEngine !== 'postgres' && 'needs PostgreSQL',
+}, () => {
+  const service = testService({})
+
+  it('is refused, and leaves nothing', async (t) => {
+    const owner = await newUser(service)
+    const now = service.now()
+    const [issuer, subject, userName] = ['https://login.example.com', newSecret(), `claims-${owner.id}`]
+    const other = await connectTo(service.databaseUrl)
+    t.after(() => other.end())
+    const row = [owner.id, issuer, subject, now]
+    await other.query('begin')
+    await other.query('insert into company_accounts values ($1, $2, $3, $4)', row)
+    const input = {
+      attempt: { nonce: newSecret(), expiresAt: now + 60_000 },
+      identity: { issuer, subject, userName, email: `${userName}@example.com`, fullName: null, roles: null },
+      ...{ claimRoles: [], createsAccounts: true, link: null, stamp: machineStamp(now) },
+      session: {},
+    } as unknown as EnterByCompanyInput
+    const entering = withRawDatabase(service.databaseUrl, (trx) => enterByCompany(trx, input))
+    const refused = assert.rejects(entering, { code: 'company-account-taken' })
+    const waiting = `select 1 from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`
+    // A transaction sees the activity as it was when it first looked.
+    await until(async () => (await runSql(service.databaseUrl, waiting)).length > 0)
+    await other.query('commit')
+    await refused
+    const found = await withRawDatabase(service.databaseUrl, (db) =>
+      db.selectFrom('principals').where('name', '=', userName).select('id').execute(),
+    )
+    assert.deepEqual(found, [])
   })
 })
 
