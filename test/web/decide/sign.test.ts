@@ -46,7 +46,7 @@ describe('several orders to sign', () => {
     asked.push((await request.json()).orders.map(({ id }: { id: string }) => id))
     return answers.shift() ?? problemWith(409, 'passkey-needed')
   })
-  before(loadSession)
+  before(() => loadSession())
   const subjects = ['1', '2', '3'].map((id) => ({ ...subject, id, reason: 'Late.' }))
   const rejecting = (...given: Response[]) => {
     asked = []
