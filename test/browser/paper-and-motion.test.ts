@@ -21,6 +21,12 @@ describe('on paper', () => {
     await page.emulateMedia({ media: 'print' })
     assert.deepEqual(await visibleOf(page), { links: false, search: false, newOrder: false, rows: 25 })
     await screenshot(page, 'print-orders')
+    const { width = 0, height = 0 } = page.viewportSize() ?? {}
+    await page.setViewportSize({ width: 600, height })
+    const caption = await page.locator('caption').boundingBox()
+    assert.ok((caption?.width ?? 0) > 400, `on narrow paper the caption is ${caption?.width} px wide`)
+    await screenshot(page, 'print-orders-narrow')
+    await page.setViewportSize({ width, height })
     await page.emulateMedia({ media: 'screen' })
     const id = await createdId(await service.bearer('operator'), { customer: 'Northwind Trading' })
     await page.goto(`/orders/${id}`)
