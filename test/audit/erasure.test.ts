@@ -366,7 +366,8 @@ describe('erasure', () => {
       throw new Error('rolled back')
     })
     await assert.rejects(taking, /rolled back/)
-    assert.deepEqual(taken?.places, { by: sequences })
+    // This connection does not read the numbers of PostgreSQL as the service does.
+    assert.deepEqual(taken?.places.by?.map(Number), sequences)
   })
 
   it('of a line takes the name of a document from the order, too', async () => {
