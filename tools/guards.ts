@@ -81,14 +81,17 @@ async function verdictOn(tree: string, { places, tests }: Mutant): Promise<strin
   const put = (texts: readonly (readonly [file: string, text: string])[]) => {
     for (const [file, text] of texts) writeFileSync(join(tree, file), text)
   }
+  let verdict = 'UNNOTICED'
   for (const test of tests) {
     put(broken)
     const result = await resultOf(tree, test, files)
     put(whole)
     // A test that fails even without the change proves nothing.
-    if (result !== 'green' && (await resultOf(tree, test, files)) === 'green') return result
+    if (result === 'green' || (await resultOf(tree, test, files)) !== 'green') continue
+    if (result === 'noticed') return result
+    verdict = result
   }
-  return 'UNNOTICED'
+  return verdict
 }
 
 /** A test that needs PostgreSQL or the web app is run by tools/test.ts, which starts or builds it. */
