@@ -27,6 +27,11 @@ const insertUsed = prepared((trx, { nonce, expiresAt }: Challenge) =>
     .onConflict((conflict) => conflict.column('nonce').doNothing()),
 )
 
+/** Undoes `takeChallenge`, for the transaction that took it. */
+export const giveChallengeBack = prepared((trx, { nonce }: Challenge) =>
+  trx.deleteFrom('used_challenges').where('nonce', '=', nonce),
+)
+
 /**
  * Returns false if the passkey is no longer one of the account, or has meanwhile counted further (WebAuthn
  * Level 3 §6.1.1), unless it may be synced. Null for a counter that was compared before.

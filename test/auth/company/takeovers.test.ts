@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, describe, it } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { exportSPKI, generateKeyPair, importJWK, type JWTPayload, SignJWT } from 'jose'
 import { newUser } from '../../support/accounts.ts'
 import { accountEvents, leaveAdministrators } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
 import { beginAt, comeBack, companyEnv, type Forger, outcomeOf, startForger } from '../../support/company.ts'
+import { connectTo, runSql, withoutPostgres } from '../../support/postgres.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { type InsideService, setUp, startService } from '../../support/service.ts'
 
@@ -427,14 +429,38 @@ describe('a logout by the provider', () => {
 
   it('ends with a sid also what is still on its way back', async () => {
     const { forger, service } = parts
-    await linked(parts, 'overtaken')
+    const { browser: own } = await linked(parts, 'overtaken')
+    const asked = await own.post('/v1/auth/session/confirm/company')
     const browser = service.client()
-    const callback = forger.answerTo(await beginAt(browser))
+    const began = await beginAt(browser)
     const ended = forger.logoutClaims({ sub: 'overtaken', sid: 'of then' })
     assert.equal((await send(await forger.sign(ended))).status, 200)
     forger.idToken = (right) => forger.sign({ ...right, sub: 'overtaken', sid: 'of then' })
-    assert.equal(outcomeOf(await comeBack(browser, callback)), 'company-attempt-invalid')
+    assert.equal(outcomeOf(await comeBack(browser, forger.answerTo(began))), 'company-attempt-invalid')
+    assert.equal(outcomeOf(await comeBack(own, forger.answerTo(asked.body.url))), 'company-attempt-invalid')
     assert.equal((await enterWith(parts, { sub: 'overtaken', sid: 'of now' })).outcome, null)
+  })
+
+  it('ends with a sid alone also a sign-in that is being written', { skip: withoutPostgres }, async (t) => {
+    const { forger, service } = parts
+    await linked(parts, 'being written')
+    const holder = await connectTo(service.databaseUrl)
+    t.after(() => holder.end())
+    await holder.query('begin; lock table company_sessions in share mode')
+    const locked = `select pid from pg_locks join pg_stat_activity using (pid)
+      where not granted and datname = current_database()`
+    const waiting = async () => (await runSql(service.databaseUrl, locked)).length
+    const entering = enterWith(parts, { sub: 'being written', sid: 'of that moment' })
+    while ((await waiting()) === 0) await pause(5)
+    let isAnswered = false
+    const token = await forger.sign(forger.logoutClaims({ sub: undefined, sid: 'of that moment' }))
+    const sent = send(token).finally(() => {
+      isAnswered = true
+    })
+    while (!isAnswered && (await waiting()) === 1) await pause(5)
+    await holder.query('commit')
+    assert.equal((await sent).status, 200)
+    assert.equal(await stands((await entering).browser), false)
   })
 
   it('may have times of any number, as JSON has them', async () => {

@@ -5,7 +5,7 @@
 import { partOf } from '../../../audit/audit.ts'
 import type { Stamp } from '../../../caller/stamp.ts'
 import { requireStanding } from '../../../caller/standing.ts'
-import { type Challenge, takeChallenge } from '../../../caller/touch.ts'
+import { type Challenge, giveChallengeBack, takeChallenge } from '../../../caller/touch.ts'
 import type { Trx } from '../../../db/tables.ts'
 import type { ProblemCode } from '../../../problems/catalogue.ts'
 import { Problem } from '../../../problems/problems.ts'
@@ -33,7 +33,6 @@ import { hasNoCredential } from '../../accounts/users/links.ts'
 import { findLinkHolder, findTaken, takeLink } from '../../accounts/users/store.ts'
 import { addUser, givePassword, resetPassword } from '../../accounts/users/users.ts'
 import { requireCredential } from '../passkeys/passkeys.ts'
-import { hasServed } from '../passkeys/store.ts'
 import {
   endSession,
   findStandingSession,
@@ -85,7 +84,7 @@ export interface Entered {
  */
 export async function enterByCompany(trx: Trx, input: EnterByCompanyInput): Promise<Entered | Refused> {
   const { identity, session, link, claimRoles, createsAccounts, stamp } = input
-  if (!(await takeChallenge(trx, input.attempt))) return { refused: 'company-attempt-invalid' }
+  if (!(await takeAttempt(trx, input))) return { refused: 'company-attempt-invalid' }
   let linked = await findCompanyUser(trx, identity)
   const isNew = linked === undefined && link === null
   const mayChangeRoles = identity.roles !== null
@@ -108,10 +107,6 @@ export async function enterByCompany(trx: Trx, input: EnterByCompanyInput): Prom
   if ((await findLinkOf(trx, principalId))?.subject !== identity.subject) {
     throw new Problem('company-account-unknown')
   }
-  const { authenticatedAt, issuer, sid } = identity
-  if (sid !== null && (await hasServed(trx, { nonce: endOf({ issuer, sid }) }))) {
-    throw new Problem('company-attempt-invalid')
-  }
   const keptRoles = mayChangeRoles ? await followClaim(trx, account, { identity, claimRoles, stamp }) : []
   const { binding } = await insertNewSession(trx, {
     ...session,
@@ -119,10 +114,26 @@ export async function enterByCompany(trx: Trx, input: EnterByCompanyInput): Prom
     credentialsEpoch: account.epoch,
     passkeyId: null,
     byCompany: true,
-    authenticatedAt,
+    authenticatedAt: identity.authenticatedAt,
   })
-  await insertCompanySession(trx, { sessionId: session.sessionId, sid })
+  await insertCompanySession(trx, { sessionId: session.sessionId, sid: identity.sid })
   return { principalId, userName: account.name, email, binding, keptRoles }
+}
+
+/**
+ * Returns false if the attempt was used before, or its session at the provider has ended. On PostgreSQL a
+ * logout at the same moment waits for this transaction, or this for the logout: only one of them has the mark.
+ */
+async function takeAttempt(
+  trx: Trx,
+  { attempt, identity: { issuer, sid } }: Pick<EnterByCompanyInput, 'attempt' | 'identity'>,
+): Promise<boolean> {
+  if (!(await takeChallenge(trx, attempt))) return false
+  if (sid === null) return true
+  const mark = { nonce: endOf({ issuer, sid }), expiresAt: attempt.expiresAt }
+  const isOpen = await takeChallenge(trx, mark)
+  if (isOpen) await giveChallengeBack(trx, mark)
+  return isOpen
 }
 
 /** Candidates for the name of a new account: `jo`, `jo2`, `jo3` ... */
@@ -268,8 +279,8 @@ export async function linkCompany(
   trx: Trx,
   input: AskedInput & { recentSince: number },
 ): Promise<{ linked: true } | Refused> {
-  const { attempt, identity, asker, stamp, recentSince } = input
-  if (!(await takeChallenge(trx, attempt))) return { refused: 'company-attempt-invalid' }
+  const { identity, asker, stamp, recentSince } = input
+  if (!(await takeAttempt(trx, input))) return { refused: 'company-attempt-invalid' }
   const account = await standingAsker(trx, input)
   if (account === undefined) return { refused: 'authentication-required' }
   if (!(await isRecent(trx, asker.sessionId, recentSince))) return { refused: 'recent-sign-in-needed' }
@@ -285,8 +296,8 @@ export async function confirmByCompany(
   trx: Trx,
   input: AskedInput & { newIdHash: string; retireAt: number },
 ): Promise<RefreshedSession | Refused> {
-  const { attempt, identity, asker, stamp, newIdHash, retireAt } = input
-  if (!(await takeChallenge(trx, attempt))) return { refused: 'company-attempt-invalid' }
+  const { identity, asker, stamp, newIdHash, retireAt } = input
+  if (!(await takeAttempt(trx, input))) return { refused: 'company-attempt-invalid' }
   const account = await standingAsker(trx, input)
   if (account === undefined) return { refused: 'authentication-required' }
   const owner = await findCompanyUser(trx, identity)
@@ -341,7 +352,7 @@ export interface LogoutByCompanyInput {
   attemptsEndAt: number
 }
 
-/** The mark of a session at the provider that has ended: no attempt that is under way begins one in it. */
+/** The mark of a session at the provider that has ended: no attempt that is under way works in it. */
 const endOf = ({ issuer, sid }: { issuer: string; sid: string }) => `ended ${sid} ${issuer}`
 
 /**

@@ -185,11 +185,11 @@ export async function endSignInsBy(trx: Trx, principalId: number, passkeyId: str
 }
 
 /** Whether the challenge was used: a repeated touch counts as a failed try. `takeTouch` decides. */
-export async function hasServed(db: Db, challenge: Pick<Challenge, 'nonce'>): Promise<boolean> {
+export async function hasServed(db: Db, challenge: Challenge): Promise<boolean> {
   return (await selectUsed(db, challenge)).rows.length === 1
 }
 
-const selectUsed = prepared((db, { nonce }: Pick<Challenge, 'nonce'>) =>
+const selectUsed = prepared((db, { nonce }: Challenge) =>
   db.selectFrom('used_challenges').select('nonce').where('nonce', '=', nonce),
 )
 
