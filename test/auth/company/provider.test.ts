@@ -169,5 +169,11 @@ describe('a provider that answers badly', () => {
     await assert.rejects(begin(), { code: 'company-account-unreachable' })
     assert.equal(held.length, 3)
     parts.forger.instead = () => false
+    await begin()
+    // The clock was ahead.
+    now -= 48 * 3_600_000
+    parts.forger.instead = (_, response) => held.push(response.writeHead(500).end()) > 0
+    for (; held.length < 4; await setTimeout(5)) await begin()
+    parts.forger.instead = () => false
   })
 })

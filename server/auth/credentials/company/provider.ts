@@ -243,9 +243,12 @@ export class CompanyProvider {
   async #current(): Promise<Provider> {
     const known = this.#provider
     const now = this.#parts.clock()
-    const age = known === undefined ? metadataLimitMilliseconds : now - known.readAt
-    const serves = known !== undefined && age < metadataLimitMilliseconds
-    const isDue = age >= metadataLifetimeMilliseconds && now - this.#triedAt >= metadataPauseMilliseconds
+    // An instant that is ahead is of a clock that was wrong.
+    const ago = (at: number) => (now < at ? Number.POSITIVE_INFINITY : now - at)
+    const serves = known !== undefined && now - known.readAt < metadataLimitMilliseconds
+    const isDue =
+      ago(known?.readAt ?? 0) >= metadataLifetimeMilliseconds &&
+      ago(this.#triedAt) >= metadataPauseMilliseconds
     if (serves && !isDue) return known
     if (this.#reading === undefined) {
       this.#triedAt = now
