@@ -122,7 +122,7 @@ export async function enterByCompany(trx: Trx, input: EnterByCompanyInput): Prom
 
 /**
  * Returns false if the attempt was used before, or its session at the provider has ended. On PostgreSQL a
- * logout at the same moment waits for this transaction, or this for the logout: only one of them has the mark.
+ * logout at the same moment waits for this transaction, or this for the logout: only one has the mark.
  */
 async function takeAttempt(
   trx: Trx,
