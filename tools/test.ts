@@ -88,13 +88,24 @@ const queues = {
   computing: runs.filter(({ suite }) => !suite.waits).values(),
 }
 
-/** For databases and browsers: in memory where there is room, because no test is about a slow disk. */
-const scratch = mkdtempSync(join(hasRoom('/dev/shm') ? '/dev/shm' : tmpdir(), 'countersign-tests-'))
+/** For databases and browsers: in memory if that serves, because no test is about a slow disk. */
+const memory = '/dev/shm'
+const place = process.env.TMPDIR === undefined && serves(memory) ? memory : tmpdir()
+const scratch = mkdtempSync(join(place, 'countersign-tests-'))
 // As usual for such a folder: some tests start programs as another account.
 chmodSync(scratch, 0o1777)
 process.env.TMPDIR = scratch
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true, maxRetries: 5 }))
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
+/** Each leads a group: the programs that its tests start end with it. */
+const running = new Set<ChildProcess>()
+let isEnding = false
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (isEnding) process.exit(1)
+    isEnding = true
+    for (const { pid, exitCode } of running) if (exitCode === null) process.kill(-(pid as number), 'SIGKILL')
+  })
+}
 
 const begun = performance.now()
 const named = Object.entries(seeds).map(([name, seed]) => `${name}=${seed}`)
@@ -111,7 +122,7 @@ const environment: NodeJS.ProcessEnv = {
   // Otherwise a fifth of a test file's cost is reading and stripping the modules of the service.
   NODE_COMPILE_CACHE: `${root}node_modules/.cache/compile`,
   // A thread of the service then loads in three quarters of its time: no path is followed link by link.
-  NODE_OPTIONS: '--preserve-symlinks',
+  NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --preserve-symlinks`,
 }
 delete environment.TEST_DATABASE_URL
 const counts = { pass: 0, fail: 0, cancelled: 0, skipped: 0 }
@@ -130,7 +141,7 @@ slowest.sort((one, other) => other.seconds - one.seconds)
 for (const { seconds, test } of has('--slowest') ? slowest.slice(0, 50) : []) {
   process.stdout.write(`# ${seconds.toFixed(1)} s ${test}\n`)
 }
-process.exitCode = red.length > 0 ? 1 : 0
+process.exitCode = red.length > 0 || isEnding ? 1 : 0
 
 function chosenFiles(): TestFile[] {
   const every = globSync('{test,bench/test,verify/test,witness/test}/**/*.test.ts', { cwd: root })
@@ -200,7 +211,7 @@ function planOf(files: TestFile[]): Run[] {
 
 /** Works through one queue, then what is left of the other. */
 async function workOff(...inTurn: Iterable<Run>[]): Promise<void> {
-  for (const queue of inTurn) for (const run of queue) await carryOut(run)
+  for (const queue of inTurn) for (const run of queue) if (!isEnding) await carryOut(run)
 }
 
 async function carryOut(run: Run): Promise<void> {
@@ -240,8 +251,10 @@ async function runFiles(run: Run): Promise<{ isGreen: boolean; output: string }>
     env: environmentOf(run),
     // A file that leaves something open after its last test never ends.
     timeout: (run.files.length + 1) * timeoutMilliseconds,
+    detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  running.add(child)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -249,6 +262,7 @@ async function runFiles(run: Run): Promise<{ isGreen: boolean; output: string }>
     })
   }
   const [code] = await once(child, 'close')
+  running.delete(child)
   // A runner that gets a signal to end may exit with 0, as if no test were left.
   const isWhole = /^ℹ tests [1-9]/m.test(output) && /^ℹ cancelled 0$/m.test(output)
   return { isGreen: code === 0 && isWhole, output }
@@ -262,11 +276,18 @@ function environmentOf({ engine, ships }: Run): NodeJS.ProcessEnv {
   }
 }
 
-/** The whole suite needs a few hundred megabytes at a time. */
-function hasRoom(folder: string): boolean {
+/**
+ * The whole suite needs a few hundred megabytes at a time, and runs PostgreSQL and a browser from there.
+ * Containers often forbid that.
+ */
+function serves(folder: string): boolean {
   if (!existsSync(folder)) return false
   const { bavail, bsize } = statfsSync(folder)
-  return bavail * bsize > 2 ** 32
+  const mounts = readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' '))
+  const options = mounts.findLast(([, at]) => at === folder)?.[3]?.split(',') ?? []
+  return bavail * bsize > 2 ** 32 && !options.includes('noexec') && !options.includes('ro')
 }
 
 /** Runs in a guard, which ends it however this process ends. */
@@ -277,10 +298,11 @@ async function startPostgres(): Promise<{ url: string; end(): Promise<unknown> }
     cwd: root,
     stdio: ['pipe', 'pipe', 'inherit'],
   })
+  const ended = once(guard, 'exit')
   if (guard.stdout === null || guard.stdin === null) throw new Error('the guard has no pipes')
   const [url] = (await Promise.race([
     once(createInterface({ input: guard.stdout }), 'line'),
-    once(guard, 'exit').then(() => {
+    ended.then(() => {
       throw new Error('PostgreSQL did not start')
     }),
   ])) as [string]
@@ -288,9 +310,8 @@ async function startPostgres(): Promise<{ url: string; end(): Promise<unknown> }
   return {
     url,
     end() {
-      const exit = once(guard, 'exit')
       stdin.end()
-      return exit
+      return ended
     },
   }
 }
