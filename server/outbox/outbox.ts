@@ -91,7 +91,7 @@ function disablingOf({ id, kind, address }: Subscription, because: string): Even
 /** Passes over lines that the subscription does not ask for. Undefined as for `recordAttempt`. */
 export function passOver(
   trx: Trx,
-  { subscription, place }: { subscription: Known; place: Subscription['place'] },
+  { subscription, ...reached }: { subscription: Known } & Pick<Subscription, 'place' | 'replayedTo'>,
 ): Promise<Subscription | undefined> {
-  return advance(trx, subscription, { kind: 'delivered', place })
+  return advance(trx, subscription, { kind: 'delivered', ...reached })
 }

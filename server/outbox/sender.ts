@@ -107,16 +107,17 @@ export class Sender {
   /** Returns the subscription as it is then; undefined if there is nothing more to do now. */
   async #sendBatch(subscription: Subscription): Promise<Subscription | undefined> {
     const { db } = this.parts
-    const { events, reached } = await readOn(db.read, subscription.place)
+    const { events, reached, lastLeft } = await readOn(db.read, subscription.place)
     if (isSame(subscription.place, reached)) return undefined
-    let current = subscription
+    let current = { ...subscription, replayedTo: Math.min(subscription.replayedTo, lastLeft) }
     for (const event of events.filter((one) => isSelected(subscription.events, one))) {
       const after = await this.#send(current, event, reached.era)
       if (after === undefined) return undefined
       current = after
     }
     if (isSame(current.place, reached)) return current
-    return db.write('passOver', { subscription: knownOf(current), place: reached })
+    const { replayedTo } = current
+    return db.write('passOver', { subscription: knownOf(current), place: reached, replayedTo })
   }
 
   /** Undefined if the event was not delivered, or somebody else changed the subscription meanwhile. */
@@ -131,8 +132,9 @@ export class Sender {
     if (this.#stopping.signal.aborted) return undefined
     const { isGone: _, wishedPause: __, ...attempt } = report
     const isDelivered = report.failure === null
+    const { replayedTo } = subscription
     const next = isDelivered
-      ? ({ kind: 'delivered', place: { era, sequence: event.sequence } } as const)
+      ? ({ kind: 'delivered', place: { era, sequence: event.sequence }, replayedTo } as const)
       : afterFailure(subscription, report, { retries, random: random() })
     const sent = { eventId: messageIdOf(subscription, event), type: typeOf(event), sequence: event.sequence }
     const stamp = machineStamp(clock())

@@ -188,7 +188,7 @@ export function knownOf({ id, place, version }: Subscription): Known {
 
 /** The next state of a subscription after an attempt to deliver an event. */
 export type Next =
-  | { kind: 'delivered'; place: Place }
+  | { kind: 'delivered'; place: Place; replayedTo: number }
   | { kind: 'retry'; failingSince: number; at: number }
   | { kind: 'disabled'; because: 'failing' | 'gone' }
 
@@ -200,7 +200,7 @@ export async function advance(trx: Trx, known: Known, next: Next): Promise<Subsc
   const row = await trx
     .updateTable('subscriptions')
     .set((eb) => {
-      if (next.kind === 'delivered') return { ...next.place, ...notFailing }
+      if (next.kind === 'delivered') return { ...next.place, replayed_to: next.replayedTo, ...notFailing }
       const failures = eb('failures', '+', 1)
       if (next.kind === 'retry') {
         return { failures, failing_since: next.failingSince, next_attempt_at: next.at }

@@ -16,7 +16,11 @@ import { newSender, newWebhook, sealAll, sendUntil, startReceiver, toReceivers }
 /** The write that `log restored` and `restore` make. */
 const restored = ({ db, now }: Service) => db.write('beginEra', { atLeast: 0, stamp: machineStamp(now()) })
 
-async function putPlace({ databaseUrl }: Service, id: string, place: Subscription['place']): Promise<void> {
+async function putPlace(
+  { databaseUrl }: Service,
+  id: string,
+  place: Subscription['place'] & { replayed_to?: number },
+): Promise<void> {
   await withRawDatabase(databaseUrl, (db) =>
     db.updateTable('subscriptions').set(place).where('id', '=', id).execute(),
   )
@@ -126,6 +130,36 @@ describe('after a restore, a webhook', () => {
     ]
     assert.deepEqual(views.map(told), Array(3).fill([0, 2]))
   })
+
+  for (const isAskedNow of [false, true]) {
+    const when = isAskedNow ? 'asks for everything again' : 'had asked for everything again'
+    it(`that ${when} gets as a replay only what it may have had`, async (t) => {
+      const receiver = await startReceiver(t)
+      const { caller } = await newAdministrator(service)
+      const { id } = await newWebhook(caller, { url: receiver.url, events: ['order'] })
+      t.after(() => service.db.write('removeWebhook', { id, stamp: machineStamp(service.now()) }))
+      await createdId(caller)
+      await sealAll(service.db)
+      const { era, sequence } = await endOfLog(service.db.read)
+      const beyond = sequence + 50
+      await putPlace(service, id, { era, sequence: isAskedNow ? beyond : 0, replayed_to: beyond })
+      await restored(service)
+      await createdId(caller)
+      await sealAll(service.db)
+      const stamp = machineStamp(service.now())
+      if (isAskedNow) await service.db.write('replayWebhook', { id, from: 1, stamp })
+      const end = await endOfLog(service.db.read)
+      const sender = newSender(service)
+      t.after(() => sender.stop())
+      await sendUntil(sender, () => receiver.received.some((one) => one.sequence === end.sequence))
+      const may = receiver.received.map((one) => Number(one.sequence) <= sequence)
+      assert.ok(may.includes(true))
+      assert.deepEqual(
+        receiver.received.map(({ text }) => 'replay' in JSON.parse(text).data),
+        may,
+      )
+    })
+  }
 
   it('that has a place beyond the end of the same era goes on from the end', async (t) => {
     const receiver = await startReceiver(t)

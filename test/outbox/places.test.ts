@@ -32,7 +32,7 @@ describe('the place of a subscription', () => {
   /** As the sender does once an event was delivered. */
   const deliver = (subscription: Subscription, sequence: number) => {
     const place = { era: subscription.place.era, sequence }
-    const next = { kind: 'delivered', place } as const
+    const next = { kind: 'delivered', replayedTo: subscription.replayedTo, place } as const
     return service.db.write('recordAttempt', {
       subscription: knownOf(subscription),
       sent,

@@ -1,4 +1,4 @@
-import { isBefore, type Place } from '../../../proof/place.ts'
+import type { Place } from '../../../proof/place.ts'
 import type { Db } from '../../db/tables.ts'
 import { findRestores, headOfLog, type SealedEvent, sealedEvents } from './store.ts'
 
@@ -7,6 +7,8 @@ export interface Reading {
   /** After which line it begins: the reader's place, unless a restore set it back. */
   from: Place
   events: SealedEvent[]
+  /** The last line that the reader may have had: a restore replaced those behind it. */
+  lastLeft: number
   /** The reader's next place. It is at `end` if nothing is left to read. */
   reached: Place
   end: Place
@@ -21,11 +23,12 @@ const batchLines = 100
  */
 export async function readOn(db: Db, place: Place, limit = batchLines): Promise<Reading> {
   const end = await endOfLog(db)
-  const from = await continuedPlace(db, place, end)
+  const lastLeft = await lastLeftSince(db, place, end)
+  const from = { era: end.era, sequence: Math.min(place.sequence, lastLeft) }
   const last = Math.min(end.sequence, from.sequence + limit)
   const events =
     last > from.sequence ? await sealedEvents(db, { first: from.sequence + 1, last, direction: 'asc' }) : []
-  return { from, events, reached: { era: end.era, sequence: last }, end }
+  return { from, events, lastLeft, reached: { era: end.era, sequence: last }, end }
 }
 
 /** The place of a reader that has read everything. */
@@ -34,9 +37,7 @@ export async function endOfLog(db: Db): Promise<Place> {
   return { era, sequence: size }
 }
 
-async function continuedPlace(db: Db, place: Place, end: Place): Promise<Place> {
-  if (place.era === end.era) return isBefore(end, place) ? end : place
-  const next = (await findRestores(db)).find(({ era }) => era > place.era)
-  const lastLeft = next === undefined ? end.sequence : next.sequence - 1
-  return { era: end.era, sequence: Math.min(place.sequence, lastLeft) }
+async function lastLeftSince(db: Db, place: Place, end: Place): Promise<number> {
+  const next = place.era === end.era ? undefined : (await findRestores(db)).find(({ era }) => era > place.era)
+  return next === undefined ? end.sequence : next.sequence - 1
 }

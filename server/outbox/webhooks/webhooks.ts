@@ -1,6 +1,6 @@
 /** Webhooks: subscriptions whose receiver is a URL (section 21 of the contract). */
 import { isDeepStrictEqual } from 'node:util'
-import { type EventKind, endOfLog, eventKinds, recordEvent } from '../../audit/audit.ts'
+import { type EventKind, endOfLog, eventKinds, readOn, recordEvent } from '../../audit/audit.ts'
 import type { Permission } from '../../caller/permissions.ts'
 import type { Stamp } from '../../caller/stamp.ts'
 import { requireStanding } from '../../caller/standing.ts'
@@ -127,9 +127,14 @@ export async function replayWebhook(
   { id, from, stamp }: Omit<ChangeInput, 'acceptedVersions'> & { from: number },
 ): Promise<void> {
   const webhook = await requireChangeable(trx, { id, acceptedVersions: null, stamp })
-  const { era, sequence } = await endOfLog(trx)
+  const { end, lastLeft } = await readOn(trx, webhook.place, 0)
   const sentTo = Math.max(webhook.place.sequence, webhook.replayedTo)
-  await beginReplay(trx, id, { era, sequence: Math.min(from - 1, sequence) }, Math.min(sentTo, sequence))
+  await beginReplay(
+    trx,
+    id,
+    { ...end, sequence: Math.min(from - 1, end.sequence) },
+    Math.min(sentTo, lastLeft),
+  )
   await record(trx, stamp, 'webhook-replayed', webhook, { from })
 }
 
