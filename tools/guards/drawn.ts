@@ -10,7 +10,7 @@ const nearestTests = 30
 const testsOf: Record<string, string> = {
   web: 'test/{web,browser}/**',
   witness: '{witness/test,test/audit,test/cli}/**',
-  server: 'test/{*,!(web|browser|client|deploy|simulation)/**}',
+  server: 'test/{*,!(web|browser|deploy|simulation)/**}',
 }
 
 interface Known {
@@ -29,6 +29,8 @@ export function drawn(root: string, count: number, seed: string, folders: readon
     path: wordsOf(test),
     text: wordsOf(readFileSync(join(root, test), 'utf8')),
   }))
+  const missing = folders.find((folder) => allPlaces(root, [folder]).length === 0)
+  if (missing !== undefined) throw new Error(`there is no code in ${missing}`)
   const code = allPlaces(root, folders).filter(({ kind }) => kind !== 'text' && kind !== 'property')
   const refuses = (place: Place) => place.kind === 'throw' || /refus|error|cause|Problem/i.test(place.source)
   const digest = (place: Place) =>

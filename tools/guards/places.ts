@@ -44,9 +44,9 @@ const queryLinks = ['where', 'whereRef', '$if', 'innerJoin', 'orderBy', 'limit']
 
 /** Every place of the code in these folders. The guards of the list are in the first three. */
 export function allPlaces(root: string, folders: readonly string[] = ['proof', 'rules', 'server']): Place[] {
-  return folders
-    .flatMap((folder) => globSync(`${folder}/**/*.{ts,tsx}`, { cwd: root, exclude: ['**/test/**'] }).sort())
-    .flatMap((file) => placesIn(root, file))
+  const patterns = folders.map((folder) => `${folder}/**/*.{ts,tsx}`)
+  const files = globSync(patterns, { cwd: root, exclude: ['**/test/**'] })
+  return [...new Set(files)].sort().flatMap((file) => placesIn(root, file))
 }
 
 /** The places that a guard of the list means. If one is inside another, it is the inner one. */
