@@ -137,6 +137,15 @@ describe('a request that a person began', () => {
     resolve()
     await assert.rejects(sending)
   })
+
+  it('goes on if it began before it was known that nobody is signed in', async () => {
+    happen('pagehide', true)
+    const send = ofThisPerson(async () => 'sent')
+    user = { ...user, id: 0 }
+    await loadSession()
+    assert.equal(currentSession().kind, 'anonymous')
+    assert.equal(await send(), 'sent')
+  })
 })
 
 describe('a page in the back-forward cache', () => {

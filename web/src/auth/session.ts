@@ -94,7 +94,7 @@ function become(next: Session): void {
   // main.tsx may have fetched orders before it was known that no one is signed in.
   const wasExpected = previous.kind === 'loading' && next.kind === 'anonymous'
   if (isSamePerson || (previous.kind !== 'signed-in' && !wasExpected)) return
-  person += 1
+  if (!wasExpected) person += 1
   for (const forget of forgetters) forget()
 }
 
