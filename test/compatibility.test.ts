@@ -137,6 +137,21 @@ describe('what a release promised', () => {
     assert.deepEqual(takenAway(today, factsOf(other)), [])
   })
 
+  for (const [from, to, gone] of [
+    ['|createdBy|', '|later|createdBy|', []],
+    ['|[Tt][Oo][Tt][Aa][Ll]', '|[Tt][Oo][Tt][Aa][Ll]|[Aa][Tt]', []],
+    ['|createdBy|', '|later|', ['listOrders query columns']],
+    ['|[Tt][Oo][Tt][Aa][Ll]', '', ['PutViewCommand.sort.orderBy', 'listOrders query orderBy']],
+    ['mayApprove))*$', 'mayApprove))?$', ['listOrders query columns']],
+  ] as const) {
+    it(`${gone.length > 0 ? 'no longer ' : ''}holds if the names of a list have ${to} for ${from}`, () => {
+      const other = description()
+      toAll(/^pattern$/, (pattern) => String(pattern).replaceAll(from, to))(other)
+      const lost = takenAway(today, factsOf(other)).map((fact) => /^request (.*?) string /.exec(fact)?.[1])
+      assert.deepEqual(lost, gone)
+    })
+  }
+
   it('holds if requests may have one more parameter, and more fits', () => {
     const other = description()
     toOperations(({ parameters }) => void parameters.push(must))(other)

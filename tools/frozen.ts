@@ -225,9 +225,22 @@ function keeps(was: Terms, now: Terms): boolean {
     if (after === undefined || isDeepStrictEqual(before, after)) return true
     if (name === 'needs') return isWithin(after, before)
     if (name === 'enum') return before !== undefined && isWithin(before, after)
+    if (name === 'pattern') {
+      const [were, are] = [namesIn(before), namesIn(after)]
+      return were.others === are.others && isWithin(were.names, are.names)
+    }
     if (/^max|^exclusiveMax/.test(name)) return Number(after) >= Number(before)
     return /^min|^exclusiveMin/.test(name) && Number(after) <= Number(before)
   })
+}
+
+/** The names in a pattern that only lists them, once or several times, and what is left of it. */
+function namesIn(pattern: unknown): { names: string[]; others: string } {
+  const text = String(pattern)
+  const [, names] = /^\^\(\?:((?:\w|\[\w{2}\]|\|)+)\)/.exec(text) ?? []
+  return names === undefined
+    ? { names: [], others: text }
+    : { names: names.split('|'), others: text.replaceAll(names, '') }
 }
 
 const isWithin = (part: unknown = [], whole: unknown = []) =>
