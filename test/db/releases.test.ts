@@ -13,7 +13,7 @@ import { inPortions } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
 import { newProduction, sessionOf } from '../support/production.ts'
 import { databaseOf, productionOf, recordedBy, schemaOf } from '../support/releases.ts'
-import { liveThroughEverything, recordOf, runCommand } from '../support/story.ts'
+import { liveThroughEverything, receiptOf, recordOf, runCommand } from '../support/story.ts'
 
 const releases = readdirSync(new URL('../releases/', import.meta.url), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
@@ -47,6 +47,8 @@ for (const release of releases) {
       assert.deepEqual({ ...today, receipts: recorded.receipts }, recorded)
       const id = await createdId(admin, { total: 5 })
       assert.equal((await admin.patch(`/v1/orders/${id}/approve`)).status, 204)
+      // The command only reads what is sealed.
+      assert.equal((await receiptOf(admin, id)).status, 200)
       const verified = JSON.parse(await runCommand(production, ['log', 'verify', '--json']))
       assert.partialDeepStrictEqual(verified, { size: recorded.log.trimEnd().split('\n').length + 2 })
     })

@@ -246,15 +246,20 @@ export async function recordOf(admin: Client, log: string): Promise<Omit<Recorde
       ['', '/history?pageSize=100', '/approvals'].map((part) => done(admin.get(path + part))),
     )
     orders.push({ order: order?.body, history: history?.body, approvals: approvals?.body })
-    let receipt = await admin.get(`${path}/receipt`)
-    // Another process seals.
-    for (; receipt.body.code === 'receipt-not-ready'; receipt = await admin.get(`${path}/receipt`))
-      await wait(50)
+    const receipt = await receiptOf(admin, id)
     if (receipt.status === 200) receipts[id] = receipt.body.receipt
   }
   const { keys } = (await done(admin.get('/v1/log/key'))).body
   const checkpoint = (await done(admin.get('/v1/log/checkpoint'))).text
   return { orders, receipts, log, checkpoint, verifierKeys: keys }
+}
+
+/** Waits while another process seals. */
+export async function receiptOf(admin: Client, id: string): Promise<Answer> {
+  const read = () => admin.get(`/v1/orders/${id}/receipt`)
+  let receipt = await read()
+  for (; receipt.body.code === 'receipt-not-ready'; receipt = await read()) await wait(50)
+  return receipt
 }
 
 function messagesOf(received: readonly Received[]): Recorded['messages'] {
