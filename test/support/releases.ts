@@ -24,6 +24,19 @@ export function recordedBy(release: string): Recorded {
   return JSON.parse(readFileSync(pathOf(release, `${testEngine}.json`), 'utf8'))
 }
 
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  value instanceof Object && !Array.isArray(value)
+
+/** A later answer without the members that have come since the earlier one. Lists keep their length. */
+export function asBefore(later: unknown, earlier: unknown): unknown {
+  if (Array.isArray(later) && Array.isArray(earlier)) {
+    return later.map((each, index) => asBefore(each, earlier[index]))
+  }
+  if (!isObject(later) || !isObject(earlier)) return later
+  const names = Object.keys(later).filter((name) => Object.hasOwn(earlier, name))
+  return Object.fromEntries(names.map((name) => [name, asBefore(later[name], earlier[name])]))
+}
+
 /** A copy of the database that the release left. */
 export async function databaseOf(release: string): Promise<TestDatabase> {
   const database = await createTestDatabase()
