@@ -90,6 +90,7 @@ describe('what a release promised', () => {
   it('no longer holds if a member, a value or a setting goes, or a request needs more', () => {
     const { Order, CreateOrderCommand, EOrderStatus } = description().components.schemas
     assert.ok(Order?.required && CreateOrderCommand?.required && EOrderStatus?.enum)
+    const drop = (list: unknown[] = [], value: unknown) => void list.splice(list.indexOf(value), 1)
     const changed = (change: (schemas: Description['components']['schemas']) => void) => {
       const other = description()
       change(other.components.schemas)
@@ -100,7 +101,7 @@ describe('what a release promised', () => {
       ['schema Order.modifiedBy always null|string'],
     )
     assert.deepEqual(
-      changed(({ Order }) => void Order?.required?.pop()),
+      changed(({ Order }) => drop(Order?.required, 'modifiedBy')),
       ['schema Order.modifiedBy always null|string'],
     )
     assert.deepEqual(
@@ -108,7 +109,7 @@ describe('what a release promised', () => {
       ['request CreateOrderCommand object {"needs":["customer","total"]}'],
     )
     assert.deepEqual(
-      changed(({ EOrderStatus }) => void EOrderStatus?.enum?.pop()),
+      changed(({ EOrderStatus }) => drop(EOrderStatus?.enum, 3)),
       ['schema EOrderStatus value 3'],
     )
     assert.deepEqual(takenAway(['setting GONE', ...today], today), ['setting GONE'])
