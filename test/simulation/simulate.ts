@@ -111,7 +111,7 @@ async function assertAtRest(world: World, since: number): Promise<void> {
   await assertOneTree(world)
 }
 
-/** What its service knows of a webhook. A run that fails once may not fail again. */
+/** The state and the last attempts of a webhook, because a run that fails once may not fail again. */
 async function told({ database, now }: World, { id }: Hook): Promise<string> {
   const known = await findSubscription(database.port.read, id, 'webhook')
   const attempts = await findAttempts(database.port.read, id)
