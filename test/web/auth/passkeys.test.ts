@@ -3,18 +3,6 @@ import { it } from 'node:test'
 import '../../support/page.ts'
 import { Challenges } from '../../../server/auth/credentials/passkeys/challenges.ts'
 
-const asked: unknown[] = []
-Object.assign(globalThis, {
-  PublicKeyCredential: { parseRequestOptionsFromJSON: (options: object) => options },
-})
-Object.defineProperty(navigator, 'credentials', {
-  value: {
-    get: async (options: object) => {
-      asked.push(options)
-      return { toJSON: () => 'an answer' }
-    },
-  },
-})
 const { touch } = await import('../../../web/src/auth/passkeys.ts')
 
 const optionsWith = (challenge: string) => ({
@@ -25,7 +13,20 @@ const optionsWith = (challenge: string) => ({
   userVerification: 'required' as const,
 })
 
-it('asks for no touch over what could be the root of a decision', async () => {
+it('asks for no touch over what could be the root of a decision', async (t) => {
+  const asked: unknown[] = []
+  const get = async (options: object) => {
+    asked.push(options)
+    return { toJSON: () => 'an answer' }
+  }
+  const PublicKeyCredential = { parseRequestOptionsFromJSON: (options: object) => options }
+  Object.assign(globalThis, { PublicKeyCredential })
+  Object.defineProperty(navigator, 'credentials', { value: { get }, configurable: true })
+  // The tests of other files meet a browser that knows no passkeys.
+  t.after(() => {
+    Reflect.deleteProperty(globalThis, 'PublicKeyCredential')
+    Reflect.deleteProperty(navigator, 'credentials')
+  })
   const purposeful = new Challenges(Buffer.alloc(32)).make('sign-in', null, 1_795_000_000_000)
   assert.equal(await touch(optionsWith(purposeful)), 'an answer')
   const text = Buffer.from(purposeful, 'base64url')
