@@ -16,7 +16,7 @@ describe('the SQLite writer', () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-writer-'))
   let files = 0
   const newFile = () => join(folder, `${++files}.db`)
-  const openFile = (file: string) => openTestPort(`file:${file}`)
+  const openFile = (file: string, isForService = true) => openTestPort(`file:${file}`, {}, isForService)
 
   /** The file shared by tests that leave nothing but names in it. */
   const file = newFile()
@@ -29,8 +29,8 @@ describe('the SQLite writer', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  async function open(t: TestContext, file = newFile()): Promise<TestPort> {
-    const port = await openFile(file)
+  async function open(t: TestContext, file = newFile(), isForService = true): Promise<TestPort> {
+    const port = await openFile(file, isForService)
     t.after(() => port.close())
     return port
   }
@@ -158,9 +158,9 @@ describe('the SQLite writer', () => {
     await port.write('add', { name: 'unharmed' })
   })
 
-  it('shares a file with writers of other processes without losing an acknowledged write', async (t) => {
+  it('shares a file with the writers of commands without losing an acknowledged write', async (t) => {
     const file = newFile()
-    const ports = [await open(t, file), await open(t, file), await open(t, file)]
+    const ports = [await open(t, file), await open(t, file, false), await open(t, file, false)]
     const names = numbered('shared-', 150)
     const writes = names.map((name, index) => ports[index % ports.length]?.write('add', { name }))
     await Promise.all(writes)

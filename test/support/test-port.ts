@@ -6,13 +6,15 @@ import { type TestReads, testReads } from './test-reads.ts'
 
 export type TestPort = DatabasePort<TestOperations, TestReads>
 
-/** The database port with operations made for tests, in threads where the engine has them. */
+/** The database port with operations made for tests, as a service opens it, or as a command does. */
 export function openTestPort(
   databaseUrl: string,
   groupedOperations: GroupedOperations = {},
+  isForService = true,
 ): Promise<TestPort> {
   return openDatabase<TestOperations, TestReads>({
     databaseUrl,
+    isForService,
     operations: testOperations,
     groupedOperations,
     reads: testReads,

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import type { MessagePort } from 'node:worker_threads'
 import type Sqlite from 'better-sqlite3'
 import { Kysely, sql } from '#kysely'
 import { DatabaseRefused } from '../errors.ts'
@@ -25,11 +26,12 @@ import {
   rewriteFile,
   watchPlace,
 } from './files.ts'
-import { Reads } from './reads.ts'
+import { Reads, runSqliteReader } from './reads.ts'
 import { schema } from './schema.ts'
 import { DatabaseThread } from './thread.ts'
 import { Trial, trialName } from './trial.ts'
 import { TurnSnapshot } from './turn.ts'
+import { runSqliteWriter } from './writes.ts'
 
 /** Migrates the file, a step at a time, each under the write lock (two processes may start at once). */
 export async function migrateSqlite(file: string, steps = schema): Promise<string[]> {
@@ -87,6 +89,7 @@ async function reading<T>(file: string, work: (place: string) => Promise<T>): Pr
 
 interface SqliteParts extends Registry<WriteOperations, ReadOperations> {
   file: string
+  isForService?: boolean | undefined
   /** Called when everything is closed. */
   release?: (() => void) | undefined
 }
@@ -114,12 +117,16 @@ export async function openSqliteToRead<Operations extends WriteOperations, Named
 }
 
 /**
- * Opens a migrated file: a read-only connection in this thread, a thread for the writer, and threads for
- * reads that may take long. Each thread starts on first use, so a command that only reads has none.
+ * Opens a migrated file: a read-only connection in this thread; for a service, also a thread for the writer
+ * and threads for reads that may take long. A command has nothing else to do meanwhile, so it writes in this
+ * thread: another would take 100 ms of a core to load. Each starts on first use.
  */
 export function openSqlite<Operations extends WriteOperations, NamedReads extends ReadOperations>({
   file,
+  isForService = false,
+  operations,
   writerEntry,
+  reads: registeredReads,
   readerEntry,
   refusals,
   release,
@@ -132,10 +139,12 @@ export function openSqlite<Operations extends WriteOperations, NamedReads extend
     dialect: sqliteDialect(connection, 'begin', () => snapshot.begin()),
   })
   const beforeResults = () => snapshot.end()
-  const reads = new Reads({ entry: readerEntry, file, refusals, beforeResults })
+  const readHere = (port: MessagePort) => runSqliteReader(port, file, registeredReads, refusals)
+  const writeHere = (port: MessagePort) => runSqliteWriter(port, file, operations, refusals)
+  const reads = new Reads({ loop: isForService ? readerEntry : readHere, file, refusals, beforeResults })
   const writer = new DatabaseThread({
     name: 'the writer',
-    entry: writerEntry,
+    loop: isForService ? writerEntry : writeHere,
     file,
     refusals,
     waitingLimit: waitingWritesLimit,

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { DatabaseUnavailable, QueryTooSlow, type RefusalCodec, TooManyWaiting } from '../errors.ts'
 
 export interface ThreadRequest {
@@ -36,16 +36,24 @@ interface Waiting {
   reject(error: Error): void
 }
 
+/** A worker, or the port to a loop that runs in this thread. */
+interface Loop {
+  postMessage(message: ToThread): void
+  on(event: 'message', listener: (message: FromThread) => void): unknown
+  on(event: 'error', listener: (error: Error) => void): unknown
+  once(event: 'exit' | 'close', listener: () => void): unknown
+}
+
 interface BegunThread {
-  worker: Worker
+  worker: Loop
   ready: Promise<void>
 }
 
 export interface ThreadOptions {
   /** The name of the thread in errors, such as `the writer`. */
   name: string
-  /** Module that runs in the thread. */
-  entry: URL
+  /** What the thread does: the entry module of a worker, or a loop that runs in this thread. */
+  loop: URL | ((port: MessagePort) => void)
   file: string
   refusals: RefusalCodec
   /** Requests that may wait for the thread; one more is refused at once. */
@@ -113,7 +121,7 @@ export class DatabaseThread {
     const worker = this.#begun?.worker
     if (worker === undefined) return
     // Resolves however the thread ends; `once` of node:events rejects if an error comes first.
-    const exit = new Promise((resolve) => worker.once('exit', resolve))
+    const exit = new Promise<void>((resolve) => endOf(worker, resolve))
     worker.postMessage('close' satisfies ToThread)
     await exit
   }
@@ -140,7 +148,7 @@ export class DatabaseThread {
       worker.on('error', (error: Error) => {
         cause = error
       })
-      worker.on('exit', () => {
+      endOf(worker, () => {
         reject(new DatabaseUnavailable(`${name} ended before it was ready`, { cause }))
         this.#ended(cause)
       })
@@ -151,10 +159,13 @@ export class DatabaseThread {
   }
 
   /** Throws at once if the machine has no thread left. */
-  #newWorker(): Worker {
-    const { entry, file, name } = this.#options
+  #newWorker(): Loop {
+    const { loop, file, name } = this.#options
     try {
-      return new Worker(entry, { workerData: { file }, resourceLimits: heapLimits })
+      if (loop instanceof URL) return new Worker(loop, { workerData: { file }, resourceLimits: heapLimits })
+      const { port1, port2 } = new MessageChannel()
+      loop(port2)
+      return port1
     } catch (cause) {
       throw new DatabaseUnavailable(`${name} cannot be begun`, { cause })
     }
@@ -178,6 +189,10 @@ export class DatabaseThread {
     }
     this.#waiting.clear()
   }
+}
+
+function endOf(worker: Loop, then: () => void): void {
+  worker.once(worker instanceof Worker ? 'exit' : 'close', then)
 }
 
 /** The plain form of what an operation threw. */
