@@ -35,40 +35,36 @@ export const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => hexOfByt
 export const fromHex = (hex = ''): Bytes =>
   Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number(`0x${pair}`))
 
-/** Every engine takes that many arguments of a function. */
-const portion = 8_192
-
 export function toBase64(bytes: Bytes): string {
   let latin1 = ''
-  for (let at = 0; at < bytes.length; at += portion) {
-    latin1 += String.fromCharCode(...bytes.subarray(at, at + portion))
-  }
+  for (const byte of bytes) latin1 += String.fromCharCode(byte)
   return btoa(latin1)
 }
 
 export const toBase64url = (bytes: Bytes) =>
   toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 
-function latin1Of(base64: string): string {
+/** Takes more than the one spelling: the callers compare. */
+function bytesIn(base64: string): Bytes {
   try {
-    return atob(base64)
+    const latin1 = atob(base64)
+    const bytes = new Uint8Array(latin1.length)
+    for (let at = 0; at < bytes.length; at += 1) bytes[at] = latin1.charCodeAt(at)
+    return bytes
   } catch {
-    return ''
+    return new Uint8Array()
   }
 }
 
 /** Throws an Error unless the text is the one spelling of some bytes. */
 export function fromBase64(text: string): Bytes {
-  const latin1 = latin1Of(text)
-  const bytes = new Uint8Array(latin1.length)
-  for (let at = 0; at < bytes.length; at += 1) bytes[at] = latin1.charCodeAt(at)
+  const bytes = bytesIn(text)
   if (toBase64(bytes) !== text) throw new Error('this is not base64')
   return bytes
 }
 
 export function fromBase64url(text: string): Bytes {
-  const base64 = text.replaceAll('-', '+').replaceAll('_', '/')
-  const bytes = fromBase64(base64.padEnd(Math.ceil(base64.length / 4) * 4, '='))
+  const bytes = bytesIn(text.replaceAll('-', '+').replaceAll('_', '/'))
   if (toBase64url(bytes) !== text) throw new Error('this is not base64url')
   return bytes
 }
