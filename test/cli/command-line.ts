@@ -4,14 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import { compileCache } from '../support/process.ts'
 
 const main = new URL('../../server/main.ts', import.meta.url).pathname
 
 /** Shorter than the time limit of a test, so a hanging command is killed and its status fails the test. */
 const hangMilliseconds = 240_000
-
-/** Halves the time that a command takes to start. */
-const compileCache = join(tmpdir(), 'countersign-test-compile-cache')
 
 /** A password that follows every rule. */
 export const goodPassword = 'tuba lantern ocelot 7'
@@ -99,7 +97,7 @@ function callCommand(call: CommandCall): Promise<Result> {
 
 /** If it ended before this process, a pending answer would never come. */
 function startHost(): ChildProcess {
-  const env = { NODE_COMPILE_CACHE: compileCache, ...process.env }
+  const env = { ...compileCache, ...process.env }
   return fork(new URL('./command-host.ts', import.meta.url), { env, execArgv: [] }).once('exit', (code) => {
     throw new Error(`the process of the commands ended with ${code}`)
   })
@@ -130,7 +128,7 @@ export function runCommand(
     const child = spawn(process.execPath, [main, ...wordsOf(args)], {
       ...account,
       cwd: folder,
-      env: { NODE_COMPILE_CACHE: compileCache, ...env },
+      env: { ...compileCache, ...env },
       timeout: hangMilliseconds,
     })
     let stdout = ''

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { compileCache } from './process.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const page = readFileSync(`${root}/docs/operations.md`, 'utf8')
@@ -41,6 +42,7 @@ export async function runOn(machine: Machine, commands: readonly string[]): Prom
     PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
     HOME: process.env.HOME,
     DATABASE_URL: databaseUrl,
+    ...compileCache,
     ...more,
   }
   const printed: string[] = []

@@ -11,6 +11,11 @@ import { assertDiscreet } from './discretion.ts'
 /** Set by test/package.test.ts: the program as it is installed. */
 const main = process.env.TEST_MAIN ?? fileURLToPath(new URL('../../server/main.ts', import.meta.url))
 
+/** A process that keeps what it compiled takes half as long to start. */
+export const compileCache = {
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), 'countersign-test-compile-cache'),
+}
+
 export interface RunningServer {
   process: ChildProcess
   /** Its address, or the path of its socket. */

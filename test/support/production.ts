@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after } from 'node:test'
 import { machineStamp } from '../../server/caller/stamp.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { hashOf } from './cheap-hash.ts'
 import { Client } from './client.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
-import { type RunningServer, startServer } from './process.ts'
+import { compileCache, type RunningServer, startServer } from './process.ts'
 import { setUp } from './service.ts'
 import { keyFiles } from './signing-key.ts'
 
@@ -46,7 +44,7 @@ export async function newProduction(options: ProductionOptions = {}): Promise<Pr
     ...keyFiles(),
     ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
     RATE_LIMIT_FACTOR: '0',
-    NODE_COMPILE_CACHE: join(tmpdir(), 'countersign-test-compile-cache'),
+    ...compileCache,
   }
   const servers: RunningServer[] = []
   return {
