@@ -40,7 +40,7 @@ describe('a service on an SQLite file', () => {
         output += text
       })
     }
-    const [status] = await once(child, 'exit')
+    const [status] = await once(child, 'close')
     return { status, output }
   }
 

@@ -54,6 +54,7 @@ export async function startProgram(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   running.add(child)
+  const [exit, closed] = [once(child, 'exit'), once(child, 'close')]
   child.once('exit', () => running.delete(child))
   let output = ''
   child.stderr.on('data', (chunk) => {
@@ -66,7 +67,7 @@ export async function startProgram(
       if (port !== undefined) resolve(`http://localhost:${port}`)
       if (path !== undefined) resolve(path)
     })
-    child.once('exit', (code) => reject(new Error(`the server ended with ${code}:\n${output}`)))
+    child.once('close', (code) => reject(new Error(`the server ended with ${code}:\n${output}`)))
   })
   return {
     process: child,
@@ -75,17 +76,16 @@ export async function startProgram(
     output: () => output,
     async printed(text) {
       while (!output.includes(text)) {
-        if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}:\n${output}`)
+        if (child.stdout.closed) throw new Error(`the server ended with ${child.exitCode}:\n${output}`)
         await wait(5)
       }
     },
     async stop(signal = 'SIGTERM') {
-      const ended = child.exitCode !== null || child.signalCode !== null
-      if (!ended) {
-        const exit = once(child, 'exit')
-        child.kill(signal)
-        await exit
-      }
+      child.kill(signal)
+      await exit
+      // Its last lines may still be in the pipe, even if the test stopped reading.
+      child.stdout.resume()
+      await closed
       await rm(folder, { recursive: true, force: true })
       assertDiscreet(options.includes('--dev') ? logIn(output) : output)
       return child.exitCode
