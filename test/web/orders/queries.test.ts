@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, mock } from 'node:test'
+import { QueryObserver } from '@tanstack/react-query'
 import { answerWith, problemWith, serviceIs, settled } from '../../support/page.ts'
 import { beginInUtc, inZone } from '../filter/zone.ts'
 
@@ -11,7 +12,7 @@ const { serviceFor } = await import('../../../web/src/orders/decide/service.ts')
 const { subjectOf } = await import('../../../web/src/orders/decide/sign.ts')
 const { failureOf } = await import('../../../web/src/orders/outbox.ts')
 const { endInWords } = await import('../../../web/src/ui/describe.ts')
-const { orderQuery, prefetchOrder } = await import('../../../web/src/orders/queries.ts')
+const { orderQuery, ordersChanged, prefetchOrder } = await import('../../../web/src/orders/queries.ts')
 
 describe('the version of an order that was read', () => {
   let tag: string
@@ -64,6 +65,37 @@ describe('the documents of an order', () => {
     assert.deepEqual((await queries.fetchQuery(orderQuery('new'))).documents, [])
     assert.deepEqual(sent, ['/v1/orders/full', '/v1/orders/full/documents', '/v1/orders/new'])
   })
+})
+
+describe('a change that overtakes the first answer of an order', () => {
+  let etag: string
+  let held: PromiseWithResolvers<void>
+  serviceIs(async (path) => {
+    if (path.endsWith('/documents')) return answerWith(200, { items: [{ name: 'Offer.pdf' }] })
+    const answer = answerWith(200, { id: path }, { etag })
+    await held.promise
+    return answer
+  })
+  const namesOf = (id: string) => queries.getQueryData(orderQuery(id).queryKey)?.documents
+
+  for (const [id, where, begin] of [
+    ['shown', 'on the screen', () => new QueryObserver(queries, orderQuery('shown')).subscribe(() => {})],
+    ['early', 'that is fetched before it is opened', () => prefetchOrder('early')],
+  ] as const) {
+    it(`is read after it, ${where}`, async () => {
+      etag = '"1"'
+      held = Promise.withResolvers()
+      const leave = begin()
+      await settled()
+      etag = '"2"'
+      const changed = ordersChanged(id)
+      held.resolve()
+      await changed
+      await queries.fetchQuery(orderQuery(id))
+      assert.deepEqual(namesOf(id), [{ name: 'Offer.pdf' }])
+      leave?.()
+    })
+  }
 })
 
 describe('a request', () => {

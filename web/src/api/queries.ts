@@ -6,11 +6,31 @@ import { isPassing, retryDelayMilliseconds } from './problem.ts'
 const freshMilliseconds = 15_000
 
 /**
+ * Invalidates answers that are on their way, too: they may lack the change. The library would take them for
+ * fresh, except those it cancels, which are of a view that has shown an earlier one.
+ */
+class Queries extends QueryClient {
+  override async invalidateQueries(...[filters, options]: Parameters<QueryClient['invalidateQueries']>) {
+    const late = this.getQueryCache()
+      .findAll({ ...filters, fetchStatus: 'fetching' })
+      .filter((query) => query.state.data === undefined || !query.isActive())
+      .map(({ promise, queryKey }) =>
+        promise?.then(
+          () => super.invalidateQueries({ queryKey, exact: true }, options),
+          () => undefined,
+        ),
+      )
+    await super.invalidateQueries(filters, options)
+    await Promise.all(late)
+  }
+}
+
+/**
  * The data that the views fetched. A passing failure is retried until it passes or its view goes away; until
  * then the views show `failureReason`. Only what the service does by itself is fetched by a timer: it seals
  * events, and sends them to webhooks.
  */
-export const queries = new QueryClient({
+export const queries = new Queries({
   defaultOptions: {
     queries: {
       staleTime: freshMilliseconds,
