@@ -1,12 +1,11 @@
 import { writeFile } from 'node:fs/promises'
-import type { TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { Locator, Page } from 'playwright-core'
 import type { Client } from '../client.ts'
-import type { openBrowser, Person } from './person.ts'
+import type { Person } from './person.ts'
 
 /** The four sentences above all others, or how they begin. */
-export const verdicts = {
+const verdicts = {
   holds: /^Valid, if /,
   fails: /^Not valid: do not rely on it\.$/,
   unproven: /^Not checked yet: /,
@@ -15,7 +14,6 @@ export const verdicts = {
 
 /** Someone at the page /verify. */
 export interface Checker {
-  person: Person
   page: Page
   /** The requests since the page was loaded. */
   requests: string[]
@@ -26,23 +24,27 @@ export interface Checker {
   /** Takes everything back, then gives these. */
   giveOnly(...files: [name: string, content: string | Buffer][]): Promise<void>
   says(verdict: keyof typeof verdicts): Promise<void>
-  /** The text of the page, or of one heading, without the signs that isolate names. */
-  said(heading?: Heading): Promise<string>
+  /** The text of the heading, without the signs that isolate names. */
+  said(heading: Heading): Promise<string>
 }
 
-type Heading = 'Proven' | 'Does not hold' | 'Still needed' | 'What it says' | 'What this does not prove'
+export const headings = [
+  'Proven',
+  'Does not hold',
+  'Still needed',
+  'What it says',
+  'What this does not prove',
+] as const
+type Heading = (typeof headings)[number]
 
-interface Setting {
-  browser: ReturnType<typeof openBrowser>
-  service: { baseUrl: string; client(): Client }
-  /** Saves the page to this file, and opens that. */
-  file?: string
-}
-
-/** Opens the page and takes its network away. */
-export async function checker(t: TestContext, { browser, service, file }: Setting): Promise<Checker> {
-  const person = await browser.person(t, { service })
+/** Opens the page, or this file as a saved one of it, and takes its network away. */
+export async function checker(
+  person: Person,
+  service: { client(): Client },
+  file?: string,
+): Promise<Checker> {
   const { page } = person
+  await person.network('normal')
   if (file === undefined) {
     const keys = page.waitForResponse('**/v1/log/key')
     await page.goto('/verify')
@@ -70,7 +72,6 @@ export async function checker(t: TestContext, { browser, service, file }: Settin
     }
   }
   return {
-    person,
     page,
     requests,
     add,
@@ -83,7 +84,7 @@ export async function checker(t: TestContext, { browser, service, file }: Settin
     },
     says: (verdict) => page.getByRole('status').getByText(verdicts[verdict]).waitFor(),
     async said(heading) {
-      const texts = await (heading ? statements(page, heading) : page.getByRole('article')).allTextContents()
+      const texts = await statements(page, heading).allTextContents()
       return texts.join('\n').replaceAll(/[\u2068\u2069]/g, '')
     },
   }
