@@ -31,6 +31,14 @@ export const companyEnv = (issuer: string, more: Record<string, string> = {}) =>
   ...more,
 })
 
+const newKey = () => generateKeyPair('RS256', { extractable: true })
+let first: ReturnType<typeof newKey> | undefined
+/** Every provider begins with the same: making one costs more than a test. */
+function firstKey() {
+  first ??= newKey()
+  return first
+}
+
 async function listen(host = 'localhost') {
   let answer: RequestListener = (_, response) => response.writeHead(503).end()
   const server = createServer((request, response) => answer(request, response))
@@ -122,7 +130,7 @@ interface Made {
 }
 
 async function makeProvider({ origin, accounts, publicUrl, inIdToken, name }: Made): Promise<Provider> {
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true })
+  const { privateKey } = await (name === 'key-1' ? firstKey() : newKey())
   const jwk = { ...(await exportJWK(privateKey)), kid: name, use: 'sig', alg: 'RS256' }
   const configuration: Configuration = {
     clients: [
@@ -252,7 +260,7 @@ export async function linkAs(browser: Client, subject: string): Promise<string |
 /** A provider that says whatever a test wants. */
 export async function startForger() {
   const { origin, answerBy, close } = await listen()
-  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
+  const { privateKey, publicKey } = await firstKey()
   const jwk = { ...(await exportJWK(publicKey)), kid: 'own', use: 'sig', alg: 'RS256' }
   const forger = {
     issuer: origin,

@@ -52,8 +52,11 @@ async function signedIn(service: Service) {
   return { user, browser }
 }
 
+/** With the settings as they are if nobody changes them. */
+const plain = company()
+
 describe('signing in by company account', () => {
-  const { provider, service, ready } = company()
+  const { provider, service, ready } = plain
 
   it('refuses an account that nobody has linked, and says so on the sign-in page', async () => {
     await ready
@@ -158,7 +161,7 @@ describe('signing in by company account', () => {
 })
 
 describe('linking a company account', () => {
-  const { service, ready } = company()
+  const { service, ready } = plain
 
   it('needs a recent sign-in, also when the browser comes back', async () => {
     await ready
@@ -224,7 +227,7 @@ describe('linking a company account', () => {
 })
 
 describe('confirming by company account', () => {
-  const { service, ready } = company()
+  const { service, ready } = plain
 
   it('makes the session recent after the provider has asked for a credential', async () => {
     await ready

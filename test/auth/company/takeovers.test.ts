@@ -26,8 +26,12 @@ function forged(env: Record<string, string> = {}) {
   return parts
 }
 
+/** With the settings as they are if nobody changes them. */
+const plain = forged()
+
 type Parts = { forger: Forger; service: InsideService }
 const attempt = '__Host-Http-company'
+const { privateKey: foreign } = await generateKeyPair('RS256')
 
 /** An attempt whose ID token has these claims. */
 async function enterWith({ forger, service }: Parts, claims: object, changes: Record<string, string> = {}) {
@@ -126,7 +130,7 @@ describe('nobody takes over an account that is not linked', () => {
 })
 
 describe('an answer that is not for this attempt is refused', () => {
-  const parts = forged()
+  const parts = plain
   const refused = async (claims: object, changes: Record<string, string> = {}) =>
     (await enterWith(parts, { sub: 'victim', ...claims }, changes)).outcome
 
@@ -208,7 +212,6 @@ describe('an answer that is not for this attempt is refused', () => {
     const { forger, service } = parts
     const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
     const pem = await exportSPKI((await importJWK(forger.publicJwk, 'RS256')) as never)
-    const { privateKey: foreign } = await generateKeyPair('RS256')
     const forgeries: ((claims: JWTPayload) => Promise<string>)[] = [
       async (claims) => `${encode({ alg: 'none' })}.${encode(claims)}.`,
       async (claims) => {
@@ -249,7 +252,7 @@ describe('an answer that is not for this attempt is refused', () => {
 })
 
 describe('the way back leads into the web app alone', () => {
-  const parts = forged()
+  const parts = plain
 
   it('refuses every other address', async () => {
     const { service } = parts
@@ -293,7 +296,7 @@ describe('the way back leads into the web app alone', () => {
 })
 
 describe('a sign-in is as recent as the provider says', () => {
-  const parts = forged()
+  const parts = plain
   const isRecent = async (claims: object) => {
     const { browser, outcome } = await enterWith(parts, { sub: 'silent', ...claims })
     assert.equal(outcome, null)
@@ -325,7 +328,7 @@ describe('a sign-in is as recent as the provider says', () => {
 })
 
 describe('the callback', () => {
-  const parts = forged()
+  const parts = plain
 
   it('looks at no session cookie, whosever comes along', async () => {
     const { forger, service } = parts
@@ -395,7 +398,7 @@ describe('roles by claim', () => {
 })
 
 describe('a logout by the provider', () => {
-  const parts = forged()
+  const parts = plain
   const path = '/v1/auth/session/company/logout'
   const send = (token: string) => parts.service.client().postForm(path, { logout_token: token })
   const stands = async (browser: Client) => (await browser.get('/v1/auth/me')).status === 200
@@ -491,7 +494,6 @@ describe('a logout by the provider', () => {
       const token = await forger.sign(forger.logoutClaims({ sub: 'stays', ...fault }))
       assertProblem(await send(token), 400, 'logout-token-invalid')
     }
-    const { privateKey: foreign } = await generateKeyPair('RS256')
     const header = { alg: 'RS256', kid: 'own' }
     const claims = forger.logoutClaims({ sub: 'stays' })
     assertProblem(
@@ -514,7 +516,7 @@ describe('a logout by the provider', () => {
 })
 
 describe('two instances', () => {
-  const parts = forged()
+  const parts = plain
 
   it('share an attempt: it begins at one and comes back to the other', async () => {
     const { forger, service } = parts
