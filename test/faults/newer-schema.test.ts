@@ -1,7 +1,7 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from '#kysely'
 import { verifyLog } from '../../proof/log.ts'
@@ -17,14 +17,15 @@ import { assertProblem } from '../support/problem.ts'
 import type { RunningServer } from '../support/process.ts'
 import { at, bearerOf, sessionOf } from '../support/production.ts'
 import { databaseOf, productionOf } from '../support/releases.ts'
+import { setUp } from '../support/service.ts'
 import { runCommand } from '../support/story.ts'
 import { openStream } from '../support/stream.ts'
 import { viewOf } from '../support/views.ts'
 import { newWebhook, startReceiver, toReceivers } from '../support/webhooks.ts'
 
-const callers = 8
+const callers = 4
 
-/** Waits as long as a test may: two instances and eight callers may get little of a machine. */
+/** Waits as long as a test may: two instances and their callers may get little of a machine. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await wait(20)
 }
@@ -35,12 +36,15 @@ const isPostgres = testEngine === 'postgres'
  * Warm instances, two on PostgreSQL, on a database of the first release, with a webhook, a mail server and a
  * reader of the live list.
  */
-async function startBoth(t: TestContext) {
+async function startBoth(scope: AsyncDisposableStack) {
   const { databaseUrl, drop } = await databaseOf('1.0.0')
   const production = await productionOf(databaseUrl)
-  t.after(() => production.remove().then(drop))
-  const [mail, receiver] = [await startMailServer(), await startReceiver(t)]
-  t.after(() => mail.close())
+  scope.defer(() => production.remove().then(drop))
+  const [mail, receiver] = [
+    await startMailServer(),
+    await startReceiver({ after: (end) => scope.defer(async () => void (await end())) }),
+  ]
+  scope.defer(() => mail.close())
   const smtp = { ...mailSettings, SMTP_URL: `smtp://127.0.0.1:${mail.server.port}` }
   const serve = () => production.serve({ ...toReceivers, ...smtp })
   const servers = await Promise.all(isPostgres ? [serve(), serve()] : [serve()])
@@ -50,7 +54,7 @@ async function startBoth(t: TestContext) {
   const browser = await sessionOf(first, 'admin')
   const webhook = await newWebhook(browser, { url: receiver.url })
   const stream = await openStream(admin)
-  t.after(() => stream.close())
+  scope.defer(() => stream.close())
   return { ...production, serve, servers, urls, admin, browser, webhook, stream, mail, receiver }
 }
 
@@ -176,39 +180,11 @@ async function assertGoesOn({ databaseUrl, admin, urls, stream, mail, receiver }
 }
 
 describe('instances whose schema becomes newer', () => {
-  it('fail no request when every table gets columns, and seal, send and mail as before', async (t) => {
-    const both = await startBoth(t)
-    const { databaseUrl, servers, urls } = both
-    const work = new Work(both)
-    await work.goesOn(5 * callers)
-    const tables = await tablesOf(databaseUrl)
-    assert.ok(tables.length > 20)
-    // Each change stays, so all later work meets it.
-    const steps = stepsOf(tables, async () => void (isLong && (await work.goesOn(1))))
-    assert.equal((await migrateTo(databaseUrl, steps)).length, tables.length + 1)
-    await work.goesOn(3 * callers)
-    // On PostgreSQL the others serve while one is gone, and without anybody there is nothing to be failed.
-    if (!isPostgres) await work.end()
-    const gone = servers.at(-1) as RunningServer
-    urls.splice(urls.indexOf(gone.baseUrl), 1)
-    await work.goesOn(isPostgres ? 3 * callers : 0)
-    await gone.stop('SIGKILL')
-    urls.push((await both.serve()).baseUrl)
-    both.admin = at(urls[0] as string, both.admin)
-    both.stream = await openStream(both.admin)
-    t.after(() => both.stream.close())
-    const later = isPostgres ? work : new Work(both)
-    await later.goesOn(3 * callers)
-    await later.end()
-    await assertGoesOn(both)
-    const orders = [...new Set([...work.orders, ...later.orders])]
-    await until(() => orders.every((id) => both.receiver.received.some(({ text }) => text.includes(id))))
-    for (const id of orders) assert.equal((await both.admin.get(`/v1/orders/${id}`)).body.status, 1)
-    t.diagnostic(`${orders.length} orders went through everything`)
-  })
+  const scope = new AsyncDisposableStack()
+  after(() => scope.disposeAsync())
+  const both = setUp(() => startBoth(scope))
 
-  it('serve orders, events and permissions that only a newer version knows', async (t) => {
-    const both = await startBoth(t)
+  it('serve orders, events and permissions that only a newer version knows', async () => {
     const { admin, urls, databaseUrl, stream, receiver } = both
     const { id } = (await admin.post('/v1/orders', { customer: 'Acme', total: 1 })).body
     const path = `/v1/orders/${id}`
@@ -267,5 +243,35 @@ describe('instances whose schema becomes newer', () => {
       inPortions(Buffer.from(await runCommand(both, ['log', 'export'])), 65_536),
     )
     assert.equal(fault, null)
+  })
+
+  it('fail no request when every table gets columns, and seal, send and mail as before', async (t) => {
+    const { databaseUrl, servers, urls } = both
+    const work = new Work(both)
+    await work.goesOn(3 * callers)
+    const tables = await tablesOf(databaseUrl)
+    assert.ok(tables.length > 20)
+    // Each change stays, so all later work meets it.
+    const steps = stepsOf(tables, async () => void (isLong && (await work.goesOn(1))))
+    assert.equal((await migrateTo(databaseUrl, steps)).length, tables.length + 1)
+    await work.goesOn(2 * callers)
+    // On PostgreSQL the others serve while one is gone, and without anybody there is nothing to be failed.
+    if (!isPostgres) await work.end()
+    const gone = servers.at(-1) as RunningServer
+    urls.splice(urls.indexOf(gone.baseUrl), 1)
+    await work.goesOn(isPostgres ? 2 * callers : 0)
+    await gone.stop('SIGKILL')
+    urls.push((await both.serve()).baseUrl)
+    both.admin = at(urls[0] as string, both.admin)
+    both.stream = await openStream(both.admin)
+    t.after(() => both.stream.close())
+    const later = isPostgres ? work : new Work(both)
+    await later.goesOn(2 * callers)
+    await later.end()
+    await assertGoesOn(both)
+    const orders = [...new Set([...work.orders, ...later.orders])]
+    await until(() => orders.every((id) => both.receiver.received.some(({ text }) => text.includes(id))))
+    for (const id of orders) assert.equal((await both.admin.get(`/v1/orders/${id}`)).body.status, 1)
+    t.diagnostic(`${orders.length} orders went through everything`)
   })
 })
