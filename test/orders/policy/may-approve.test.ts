@@ -13,7 +13,7 @@ import { readApprovals } from '../../../server/orders/life/history.ts'
 import { listOrders } from '../../../server/orders/list/list.ts'
 import { Problem } from '../../../server/problems/problems.ts'
 import { newClient, newUser } from '../../support/accounts.ts'
-import { withRawDatabase } from '../../support/database.ts'
+import { testEngine, withRawDatabase } from '../../support/database.ts'
 import { forAllAsync } from '../../support/for-all.ts'
 import { storedEvents } from '../../support/kept-log.ts'
 import { type Asked, type AskedOrder, rightToApprove } from '../../support/may-approve.ts'
@@ -21,7 +21,8 @@ import { orderIdAt, orderRow, replaceOrders, stamp } from '../../support/orders.
 import { addRole } from '../../support/roles.ts'
 import { testService } from '../../support/service.ts'
 
-const worlds = 50
+/** The rules are the same SQL on both engines; so few still find most of what one of them has wrong. */
+const worlds = testEngine === 'sqlite' ? 50 : 20
 const peopleCount = 5
 const ordersCount = 20
 /** How many kinds of account there are to draw people from. */
