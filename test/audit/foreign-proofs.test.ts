@@ -4,13 +4,14 @@ import { before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { newOrderedId } from '../../server/ids.ts'
 import { newActor } from '../support/accounts.ts'
-import { rootOfLines, seal } from '../support/log.ts'
+import { rootsOf, seal } from '../support/log.ts'
 import { stamp } from '../support/orders.ts'
 import { setUp, testService } from '../support/service.ts'
 
 const script = fileURLToPath(new URL('../../witness/test/verify.py', import.meta.url))
 const skip = spawnSync('python3', ['--version']).status === 0 ? false : 'needs Python'
-const orders = 300
+/** Enough to alter each kind of line in several places, and for a full tile of the log. */
+const orders = 150
 
 /** Fifty at a time: they share a commit. */
 async function inTurns<Result>(ids: string[], work: (id: string) => Promise<Result>): Promise<Result[]> {
@@ -64,7 +65,7 @@ describe('a program in Python that shares nothing with this one', { skip }, () =
 
   const refusedOf = (cases: object[]) => verdicts(cases).map((verdict) => verdict === 'refused')
 
-  it('accepts three hundred receipts, and none of them altered', () => {
+  it('accepts every receipt, and none of them altered', () => {
     const asked = (receipt: string) => ({ receipt, logKeys, witnessKeys: [] })
     const isRefused = refusedOf(receipts.map(asked))
     assert.deepEqual(isRefused, Array(orders).fill(false))
@@ -92,10 +93,11 @@ describe('a program in Python that shares nothing with this one', { skip }, () =
       .map((line) => JSON.parse(line))
     const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64')
     const cases = []
+    const rootOver = rootsOf(lines)
     for (let pair = 1; pair <= 50; pair += 1) {
       const from = Math.ceil((pair * size) / 50)
       const { hashes } = (await admin.get(`/v1/log/proof?from=${from}&size=${size}`)).body
-      const root = base64(rootOfLines(lines.slice(0, from)))
+      const root = base64(rootOver(0, from))
       cases.push({ note, logKeys, witnessKeys: [], proof: { from, root, hashes } })
     }
     assert.deepEqual(refusedOf(cases), Array(50).fill(false))

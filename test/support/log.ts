@@ -74,11 +74,21 @@ function inOrder({ data, hashes, ...line }: HashedLine): HashedLine {
 const sha256 = (...parts: Buffer[]) => createHash('sha256').update(Buffer.concat(parts)).digest('hex')
 
 /** The root over lines, by the recursion of RFC 9162 §2.1.1. */
-export function rootOfLines(lines: Pick<LogLine, 'hash'>[]): string {
-  if (lines.length <= 1) return lines[0]?.hash ?? sha256()
-  const middle = 2 ** (Math.ceil(Math.log2(lines.length)) - 1)
-  const parts = [rootOfLines(lines.slice(0, middle)), rootOfLines(lines.slice(middle))]
-  return sha256(Buffer.of(1), ...parts.map((part) => Buffer.from(part, 'hex')))
+export const rootOfLines = (lines: Pick<LogLine, 'hash'>[]) => rootsOf(lines)(0, lines.length)
+
+/** The root over any range of the lines. It hashes a node once, however many ranges have it. */
+export function rootsOf(lines: Pick<LogLine, 'hash'>[]): (begin: number, end: number) => string {
+  const known = new Map<string, string>()
+  function root(begin: number, end: number): string {
+    if (end - begin <= 1) return lines.slice(begin, end)[0]?.hash ?? sha256()
+    const name = `${begin} ${end}`
+    const middle = begin + 2 ** (Math.ceil(Math.log2(end - begin)) - 1)
+    const parts = () => [root(begin, middle), root(middle, end)].map((part) => Buffer.from(part, 'hex'))
+    const hash = known.get(name) ?? sha256(Buffer.of(1), ...parts())
+    known.set(name, hash)
+    return hash
+  }
+  return root
 }
 
 export function headOf(lines: Pick<LogLine, 'hash'>[]): Head {
