@@ -1,7 +1,7 @@
 import * as audit from './audit/operations.ts'
 import * as auth from './auth/operations.ts'
 import { endLease, holdLease } from './db/lease.ts'
-import { type ConnectOptions, openDatabase } from './db/open.ts'
+import type { ConnectOptions } from './db/open.ts'
 import type { AppDatabase } from './db/port.ts'
 import { seedDemo } from './demo/demo.ts'
 import * as erasure from './erasure/operations.ts'
@@ -45,7 +45,9 @@ declare module './db/port.ts' {
 }
 
 /** The database port with the operations and reads of this service. */
-export function openAppDatabase(options: ConnectOptions): Promise<AppDatabase> {
+export async function openAppDatabase(options: ConnectOptions): Promise<AppDatabase> {
+  // Imported only here, because SQLite's threads load this module and open nothing with it.
+  const { openDatabase } = await import('./db/open.ts')
   return openDatabase({
     ...options,
     operations,

@@ -285,7 +285,8 @@ describe('imports', () => {
   })
 
   it('load no package that writes answers in a thread, nor in a command', () => {
-    const start = "await import('./server/operations.ts'); const { Module } = await import('node:module')"
+    const imported = "await import('./server/operations.ts'); await import('./server/db/open.ts')"
+    const start = `${imported}; const { Module } = await import('node:module')`
     const loaded = execFileSync(
       process.execPath,
       ['--input-type=module', '-e', `${start}; console.log(Object.keys(Module._cache).join('\\n'))`],

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
-import { decodeProtectedHeader, SignJWT } from 'jose'
+import { decodeProtectedHeader } from 'jose/decode/protected_header'
+import { SignJWT } from 'jose/jwt/sign'
 import { canonicalJson } from '../../../proof/canonical.ts'
 import type { LogLine } from '../../../proof/line.ts'
 import { type Receipt, readReceipt } from '../../../proof/receipt.ts'

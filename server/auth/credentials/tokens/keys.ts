@@ -1,6 +1,7 @@
 import { createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
-import { calculateJwkThumbprint, exportJWK } from 'jose'
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint'
+import { exportJWK } from 'jose/key/export'
 import { minimumModulusBits, readPrivateKeys } from '../../../private-keys.ts'
 
 /** The keys of one run. The first configured key signs; all of them verify and are published. */

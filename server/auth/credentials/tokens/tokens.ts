@@ -1,5 +1,9 @@
 /** Access tokens, which are signed and not stored, and families of refresh tokens, each one row. */
-import { createLocalJWKSet, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import type { JWTPayload } from 'jose'
+import * as errors from 'jose/errors'
+import { createLocalJWKSet } from 'jose/jwks/local'
+import { SignJWT } from 'jose/jwt/sign'
+import { jwtVerify } from 'jose/jwt/verify'
 import type { SignIn } from '../../../caller/principal.ts'
 import { type Clock, secondOf } from '../../../clock.ts'
 import { newOpaqueId } from '../../../ids.ts'
