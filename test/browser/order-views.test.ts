@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { heading } from '../support/browser/journeys.ts'
 import { lookAt, type Views } from '../support/browser/looks.ts'
 import { visit } from '../support/browser/orders.ts'
 import { openBrowser, type Person } from '../support/browser/person.ts'
-import { addDocument } from '../support/documents.ts'
 import { createdId } from '../support/orders.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
 import { startService } from '../support/service.ts'
@@ -38,13 +37,6 @@ async function openPendingOrder(person: Person, customer: string, total = 1284.5
 }
 
 const views: Views = {
-  async 'order-pending'(person) {
-    await openPendingOrder(person, 'Northwind Trading')
-  },
-  async 'approve-one'({ page }) {
-    await page.getByRole('button', { name: 'Approve' }).click()
-    await page.getByRole('alertdialog', { name: 'Approve this order?' }).waitFor()
-  },
   async 'approve-conflict'(person) {
     const { page, expectFault } = person
     expectFault(/ 412 .*\/approve\b/)
@@ -77,15 +69,6 @@ const views: Views = {
     await page.getByText('Needs one more approval. You already approved it.').waitFor()
     await page.getByText(/^Approval given by/).waitFor()
   },
-  async 'approve-changed-documents'(person) {
-    const { page, expectFault } = person
-    expectFault(/ 412 .*\/approve\b/)
-    const id = await openPendingOrder(person, 'Quayside Tea')
-    await page.getByRole('button', { name: 'Approve' }).click()
-    await addDocument(await service.bearer('operator'), id, 'Ten chairs.')
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Approve', exact: true }).click()
-    await page.getByRole('alertdialog', { name: 'This order has changed' }).waitFor()
-  },
   async 'order-with-a-long-life'(person) {
     const id = await create('Winterfeld & Söhne', 148_250)
     const operator = await service.bearer('operator')
@@ -111,12 +94,6 @@ const views: Views = {
     const page = await visit(person, 'admin', `/orders/${id}/receipt`)
     await heading(page, 'There is no approval certificate').waitFor()
   },
-  async 'order-approved'(person) {
-    const id = await create('Winterfeld & Söhne', 48_250)
-    await approve(id)
-    const page = await visit(person, 'admin', `/orders/${id}`)
-    await page.getByText(/^Approved by/).waitFor()
-  },
   async 'order-not-found'(person) {
     person.expectFault(/ 404 .*\/v1\/orders\//)
     const page = await visit(person, 'admin', `/orders/${randomUUID()}`)
@@ -124,7 +101,7 @@ const views: Views = {
   },
 }
 
-it('everything that can be done with an order is accessible and fits, in both themes and widths', async (t) => {
-  const person = await browser.person(t, { service })
-  await lookAt(t, person, views)
+describe('everything that can be done with an order', () => {
+  const person = browser.stayingPerson({ service })
+  it('is accessible and fits, in both themes and widths', (t) => lookAt(t, person, views))
 })

@@ -3,29 +3,22 @@ import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { heading } from '../support/browser/journeys.ts'
 import { lookAt, type Views } from '../support/browser/looks.ts'
-import { openMenu } from '../support/browser/orders.ts'
-import { openBrowser, sideBySide, signIn } from '../support/browser/person.ts'
-import { createdId } from '../support/orders.ts'
+import { openMenu, visit } from '../support/browser/orders.ts'
+import { openBrowser, signIn } from '../support/browser/person.ts'
+import { createdId, insertOrders, orderRow } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const minute = 60_000
 
-const service = await startService({ orders: true, clockRuns: true })
-const emptyService = await startService({ clockRuns: true })
-after(async () => {
-  await service.close()
-  await emptyService.close()
-})
+const service = await startService({ clockRuns: true, until: { after } })
 
 const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('link') })
 
 const anonymousViews: Views = {
-  async 'sign-in'({ page }) {
+  async 'sign-in-refused'({ page, expectFault }) {
     await page.goto('/')
     await heading(page, 'Sign in to Countersign').waitFor()
-  },
-  async 'sign-in-refused'({ page, expectFault }) {
     expectFault(/ 401 .*\/v1\/auth\/session\b/)
     await page.getByLabel('Email').fill(`${randomUUID()}@example.com`)
     await page.getByLabel('Password').fill('not the right password')
@@ -37,7 +30,7 @@ const anonymousViews: Views = {
     await page.getByRole('link', { name: 'order-not-pending' }).waitFor()
   },
   async problem({ page }) {
-    await page.goto('/problems/order-not-pending')
+    await page.getByRole('link', { name: 'order-not-pending' }).click()
     await page.getByRole('heading', { name: 'What to do' }).waitFor()
   },
   async auditing({ page }) {
@@ -51,27 +44,30 @@ const anonymousViews: Views = {
 }
 
 const adminViews: Views = {
-  async overview({ page }) {
-    await page.goto('/')
-    await page.getByRole('heading', { name: 'Orders per day' }).waitFor()
-    await page.getByRole('link', { name: 'Review oldest' }).waitFor()
-  },
-  async 'unknown-page-inside'({ page }) {
-    await page.goto('/no/such/page')
-    await heading(page, 'Page not found').waitFor()
-    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Overview' }).click()
-    await heading(page, /admin/).waitFor()
+  async 'overview-empty'(person) {
+    const page = await visit(person, 'admin', '/')
+    await page.getByRole('heading', { name: 'No orders yet' }).waitFor()
   },
   async 'keyboard-dialog'({ page }) {
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
   },
-  async orders({ page }) {
-    await page.goto('/orders')
-    await rows(page).nth(24).waitFor()
+  async 'orders-empty'(person) {
+    await person.page.keyboard.press('Escape')
+    const page = await visit(person, 'admin', '/orders')
+    await page.getByRole('heading', { name: 'No orders yet' }).waitFor()
   },
-  async 'orders-selected'({ page }) {
-    await page.goto('/orders?filter=status%3DPending')
+  async overview({ page }) {
+    await insertOrders(service, thirty())
+    await page.goto('/no/such/page')
+    await heading(page, 'Page not found').waitFor()
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('heading', { name: 'Orders per day' }).waitFor()
+    await page.getByRole('link', { name: 'Review oldest' }).waitFor()
+  },
+  async 'orders-selected'(person) {
+    const page = await visit(person, 'admin', '/orders?orderBy=createdAtUtc&order=Desc')
+    await rows(page).nth(24).waitFor()
     const boxes = page.getByRole('checkbox', { name: /^Select (?!all)/ })
     for (const index of [0, 2, 3]) await boxes.nth(index).click()
     await page.getByText('3 selected').waitFor()
@@ -80,85 +76,60 @@ const adminViews: Views = {
     await page.getByRole('button', { name: 'Approve …' }).click()
     await page.getByRole('alertdialog', { name: 'Approve 3 orders?' }).waitFor()
   },
-  async 'orders-filtered'({ page }) {
-    await page.goto('/orders?filter=status%3DApproved+total%3E%3D1000&orderBy=total&order=Desc')
-    await page
-      .getByText(/ orders match$/)
-      .first()
-      .waitFor()
-  },
-  async 'orders-filter'({ page }) {
-    await page.goto('/orders?filter=status%3DPending+createdAtUtc%3E%3D2026-01-01+waits%3Ame')
+  async 'orders-filter'(person) {
+    await person.page.keyboard.press('Escape')
+    const filter = 'filter=status%3DPending+createdAtUtc%3E%3D2026-01-01+waits%3Ame'
+    const page = await visit(person, 'admin', `/orders?${filter}`)
     await page.getByRole('list', { name: 'Filters' }).waitFor()
     await openMenu(page, 'Filter')
   },
-  async 'orders-none-found'({ page }) {
-    await page.goto('/orders?filter=nobodyhasthisname+status%3DPending')
+  async 'orders-none-found'(person) {
+    await person.page.keyboard.press('Escape')
+    const page = await visit(person, 'admin', '/orders?filter=nobodyhasthisname+status%3DPending')
     await page.getByRole('heading', { name: 'No orders match' }).waitFor()
   },
-  async 'orders-faulty-search'({ page, expectFault }) {
-    expectFault(/ 400 .*\/v1\/orders\b/)
-    await page.goto('/orders')
+  async 'orders-faulty-search'(person) {
+    person.expectFault(/ 400 .*\/v1\/orders\b/)
+    const page = await visit(person, 'admin', '/orders')
     await rows(page).first().waitFor()
     await page.getByRole('combobox', { name: 'Search the orders' }).fill('total>ten status=Pending')
     await page.getByRole('combobox', { name: 'Search the orders' }).blur()
     await page.getByText(/needs a number/).waitFor()
   },
-  async 'orders-long-names'({ page }) {
+  async 'failure-note-over-long-names'(person) {
+    const { network, expectFault } = person
     const mark = randomUUID()
     const operator = await service.bearer('operator')
     const long = `Lebensmittelgroßhandelsgesellschaft${'mitbeschränkterhaftung'.repeat(5)} ${mark}`
     await createdId(operator, { customer: long })
     await createdId(operator, { customer: `شركة التوريدات العامة ${mark}`, total: 99_999_999_999.9999 })
-    await page.goto(`/orders?filter=${mark}`)
+    const page = await visit(person, 'admin', `/orders?filter=${mark}+status%3DPending`)
     await rows(page).nth(1).waitFor()
-  },
-  async 'new-order'({ page }) {
-    await page.goto('/orders/new')
-    await page.getByLabel('Customer').fill('Alder & Finch')
-    await page.getByLabel('Total').fill('1,250.50')
-    await page.getByText('Means 1,250.50').first().waitFor()
-  },
-  async 'new-order-faults'({ page }) {
-    await page.getByLabel('Customer').fill('')
-    await page.getByLabel('Total').fill('twelve')
-    await page.getByRole('button', { name: 'Create order' }).click()
-    await page.getByText('Enter the name of the customer.').first().waitFor()
-  },
-  async 'failure-note'({ page, network, expectFault }) {
-    await page.goto('/orders?filter=status%3DPending')
-    await rows(page).first().waitFor()
     expectFault(/ 503 .*\/v1\/orders\b/)
     await network({ answers: 'database-unavailable', retryAfterSeconds: 60, paths: '/v1/orders' })
-    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.getByRole('button', { name: 'Total' }).click()
     await page.getByText('The service is unavailable right now').waitFor()
+    await rows(page).nth(1).waitFor()
   },
-  async 'session-notice'({ page, network }) {
+  async 'new-order-with-notice'({ page, network }) {
     await network('normal')
     await page.clock.install()
     await page.goto('/orders/new')
     await heading(page, 'New order').waitFor()
+    await page.getByLabel('Total').fill('1,250.50')
+    await page.getByText('Means 1,250.50').first().waitFor()
+    await page.getByRole('button', { name: 'Create order' }).click()
+    await page.getByText('Enter the name of the customer.').first().waitFor()
     await page.clock.fastForward(28.5 * minute)
     await page.getByText('Still there?').waitFor()
   },
 }
 
-const emptyViews: Views = {
-  async 'overview-empty'({ page }) {
-    await page.goto('/')
-    await page.getByRole('heading', { name: 'No orders yet' }).waitFor()
-  },
-  async 'orders-empty'({ page }) {
-    await page.goto('/orders')
-    await page.getByRole('heading', { name: 'No orders yet' }).waitFor()
-  },
-}
+/** Pending orders, one a day. */
+const thirty = () =>
+  Array.from({ length: 30 }, (_, day) => orderRow({ created_at: Date.now() - day * 1_440 * minute }))
 
 const viewerViews: Views = {
-  async 'viewer-orders'({ page }) {
-    await page.goto('/orders')
-    await rows(page).nth(24).waitFor()
-  },
   async 'viewer-may-not-create'({ page }) {
     await page.goto('/orders/new')
     await page.getByText('You cannot create orders').waitFor()
@@ -174,30 +145,15 @@ const viewerViews: Views = {
   },
 }
 
-describe(
-  'in both themes and widths every view is accessible, fits, and requests nothing from another origin',
-  sideBySide,
-  () => {
-    it('without an account', async (t) => {
-      await lookAt(t, await browser.person(t, { service }), anonymousViews)
-    })
+describe('in both themes and widths every view is accessible, fits, and requests nothing from another origin', () => {
+  const person = browser.stayingPerson({ service })
 
-    it('for an admin', async (t) => {
-      const person = await browser.person(t, { service })
-      await signIn(person, 'admin')
-      await lookAt(t, person, adminViews)
-    })
+  it('without an account', (t) => lookAt(t, person, anonymousViews))
 
-    it('for an admin without orders', async (t) => {
-      const person = await browser.person(t, { service: emptyService })
-      await signIn(person, 'admin')
-      await lookAt(t, person, emptyViews)
-    })
+  it('for an admin', (t) => lookAt(t, person, adminViews))
 
-    it('for a viewer', async (t) => {
-      const person = await browser.person(t, { service })
-      await signIn(person, 'viewer')
-      await lookAt(t, person, viewerViews)
-    })
-  },
-)
+  it('for a viewer', async (t) => {
+    await signIn(person, 'viewer')
+    await lookAt(t, person, viewerViews)
+  })
+})
