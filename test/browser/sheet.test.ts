@@ -77,8 +77,20 @@ async function holdAfter(
 describe('a sheet of orders', () => {
   const person = browser.stayingPerson({ service })
 
-  it('is pasted, judged and sent in its order, by the keyboard alone', async (t) => {
-    const person = await browser.person(t, { service })
+  it('is read by a file that no other view loads', async () => {
+    const loaded: string[] = []
+    person.page.on('request', (request) => {
+      if (request.url().includes('/assets/sheet-')) loaded.push(request.url())
+    })
+    const page = await visit(person, 'operator', '/orders/new')
+    await page.waitForLoadState('networkidle')
+    assert.deepEqual(loaded, [])
+    await page.getByRole('link', { name: 'From a spreadsheet' }).click()
+    await heading(page, 'New orders from a spreadsheet').waitFor()
+    assert.equal(loaded.length, 1)
+  })
+
+  it('is pasted, judged and sent in its order, by the keyboard alone', async () => {
     const page = await visit(person, 'operator', '/orders')
     await page.keyboard.press('n')
     await waitForFocus(page.getByLabel('Customer', { exact: true }))
@@ -149,8 +161,7 @@ describe('a sheet of orders', () => {
     assert.deepEqual(await created('Total'), [])
   })
 
-  it('reads the columns that the person chooses, and none while two are the same', async (t) => {
-    const person = await browser.person(t, { service })
+  it('reads the columns that the person chooses, and none while two are the same', async () => {
     const page = await atTheSheet(person, 'Wren 1\tWren due\t7\t70\nWren 2\tWren due\t8\t80')
     const choose = (name: string, column: string) =>
       page.getByRole('combobox', { name, exact: true }).selectOption(column)
@@ -218,8 +229,8 @@ describe('a sheet of orders', () => {
 })
 
 describe('nothing is created twice', () => {
-  it('after a reload, even of the row whose answer was lost', async (t) => {
-    const person = await browser.person(t, { service })
+  const person = browser.stayingPerson({ service })
+  it('after a reload, even of the row whose answer was lost', async () => {
     const page = await atTheSheet(person, sheetOf('Reloads', 3))
     const isCreated = Promise.withResolvers<void>()
     const never = new Promise<void>(() => undefined)
@@ -245,8 +256,8 @@ describe('nothing is created twice', () => {
 })
 
 describe('what failed', () => {
-  it('is listed, saved as a file that runs no formulas, and corrected in place', async (t) => {
-    const person = await browser.person(t, { service })
+  const person = browser.stayingPerson({ service })
+  it('is listed, saved as a file that runs no formulas, and corrected in place', async () => {
     const page = await atTheSheet(person, 'Fails 1\t1\n=Fails 2\t2\nFails 3\tthree\nFails 4\t4')
     await page.route('**/v1/orders', (route) => {
       const isSecond = route.request().postData()?.includes('=Fails 2')
@@ -276,8 +287,7 @@ describe('what failed', () => {
     assert.deepEqual(await created('=Fails'), ['=Fails 2'])
   })
 
-  it('is not the rest when the permission is gone: that waits', async (t) => {
-    const person = await browser.person(t, { service })
+  it('is not the rest when the permission is gone: that waits', async () => {
     const page = await atTheSheet(person, sheetOf('Denied', 2))
     await person.network({ answers: 'permission-denied', paths: '/v1/orders' })
     person.expectFault(/ 403 .*\/v1\/orders\)/)
@@ -289,25 +299,11 @@ describe('what failed', () => {
   })
 })
 
-it('is read by a file that no other view loads', async (t) => {
-  const person = await browser.person(t, { service })
-  const loaded: string[] = []
-  person.page.on('request', (request) => {
-    if (request.url().includes('/assets/sheet-')) loaded.push(request.url())
-  })
-  const page = await visit(person, 'operator', '/orders/new')
-  await page.waitForLoadState('networkidle')
-  assert.deepEqual(loaded, [])
-  await page.getByRole('link', { name: 'From a spreadsheet' }).click()
-  await heading(page, 'New orders from a spreadsheet').waitFor()
-  assert.equal(loaded.length, 1)
-})
-
 describe('a sheet that is being sent', () => {
+  const person = browser.stayingPerson({ service })
   const question = (page: Page, name: string) => page.getByRole('alertdialog', { name })
 
-  it('is sent before the sign-out, or goes on, or is discarded, as the user wants', async (t) => {
-    const person = await browser.person(t, { service })
+  it('is sent before the sign-out, or goes on, or is discarded, as the user wants', async () => {
     const user = await newUser(service)
     const page = await atTheSheet(person, sheetOf('Leaves', 3), user)
     const { held, release } = await holdAfter(page, 1)
@@ -331,6 +327,7 @@ describe('a sheet that is being sent', () => {
     await release()
     await signInHeading(page).waitFor()
     assert.deepEqual(await created('Leaves'), namesOf('Leaves', 3))
+    person.visitor = undefined
     await atTheSheet(person, sheetOf('Drops', 3), user)
     const dropping = await holdAfter(page, 1)
     await button(page, 'Create 3 orders').click()
@@ -348,8 +345,8 @@ describe('a sheet that is being sent', () => {
 })
 
 describe('another person', () => {
-  it('finds nothing of a sheet after a sign-out, in the page or in the browser', async (t) => {
-    const person = await browser.person(t, { service })
+  const person = browser.stayingPerson({ service })
+  it('finds nothing of a sheet after a sign-out, in the page or in the browser', async () => {
     const user = await newUser(service)
     const page = await atTheSheet(person, sheetOf('Secrets', 2), user)
     await button(page, 'Create 2 orders').click()
@@ -365,9 +362,9 @@ describe('another person', () => {
 })
 
 describe('permissions', () => {
-  it('decide whether rows are compared with other orders, and whether there is a form', async (t) => {
+  const person = browser.stayingPerson({ service })
+  it('decide whether rows are compared with other orders, and whether there is a form', async () => {
     const user = await newUser(service, { roles: [await addRole(service, 'Sheets', ['Orders.Create'])] })
-    const person = await browser.person(t, { service })
     const reads: string[] = []
     person.page.on('request', (request) => {
       if (request.method() === 'GET' && request.url().includes('/v1/orders')) reads.push(request.url())
@@ -382,28 +379,28 @@ describe('permissions', () => {
   })
 })
 
-it('looks right', async (t) => {
-  const person = await browser.person(t, { service })
-  await lookAt(t, person, {
-    'sheet-empty': async (person) => void (await atTheSheet(person)),
-    'sheet-judged': async (person) => {
-      const page = await atTheSheet(
-        person,
-        'customer\ttotal\nNorthwind Traders\t1,250.50\n\t8\nContoso Ltd\t€ 1\nThe Company with quite a Long Name and Sons GmbH & Co. KG\t99,999,999,999.9999\nContoso Ltd\t1,234\nNorthwind Traders\t1250.5',
-      )
-      await row(page, 'The same as row 2.').waitFor()
-    },
-    'sheet-stopped': async ({ page }) => {
-      const { held, release } = await holdAfter(page, 1)
-      await button(page, 'Create 4 orders').click()
-      await held
-      await button(page, 'Stop').click()
-      await release()
-      await button(page, 'Go on').waitFor()
-    },
-    'sheet-done': async ({ page }) => {
-      await button(page, 'Go on').click()
-      await page.getByText('4 orders created. 2 rows were not created.').first().waitFor()
-    },
-  })
+describe('a sheet', () => {
+  const person = browser.stayingPerson({ service })
+  it('looks right', (t) =>
+    lookAt(t, person, {
+      'sheet-judged': async (person) => {
+        const page = await atTheSheet(
+          person,
+          'customer\ttotal\nNorthwind Traders\t1,250.50\n\t8\nContoso Ltd\t€ 1\nThe Company with quite a Long Name and Sons GmbH & Co. KG\t99,999,999,999.9999\nContoso Ltd\t1,234\nNorthwind Traders\t1250.5',
+        )
+        await row(page, 'The same as row 2.').waitFor()
+      },
+      'sheet-stopped': async ({ page }) => {
+        const { held, release } = await holdAfter(page, 1)
+        await button(page, 'Create 4 orders').click()
+        await held
+        await button(page, 'Stop').click()
+        await release()
+        await button(page, 'Go on').waitFor()
+      },
+      'sheet-done': async ({ page }) => {
+        await button(page, 'Go on').click()
+        await page.getByText('4 orders created. 2 rows were not created.').first().waitFor()
+      },
+    }))
 })

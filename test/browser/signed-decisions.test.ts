@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
-import type { Page, Route } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { judgeReceipt } from '../../proof/verdict.ts'
 import { bearerOf, newUser, type TestUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
-import { newAuthenticator } from '../support/browser/authenticator.ts'
+import { newAuthenticator, type PageAuthenticator } from '../support/browser/authenticator.ts'
 import { holdTime, listRequests, nameCard } from '../support/browser/journeys.ts'
-import { approvalsOf, eventually, isAt, selectAll, storedOrder } from '../support/browser/orders.ts'
+import { approvalsOf, eventually, isAt, selectAll, storedOrder, visit } from '../support/browser/orders.ts'
 import { answered } from '../support/browser/pages.ts'
-import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot, signIn } from '../support/browser/person.ts'
 import { button, closed, dialog, inDialog, titled } from '../support/browser/question.ts'
 import { storedEvents } from '../support/kept-log.ts'
 import { seal } from '../support/log.ts'
@@ -19,18 +19,37 @@ import { startService } from '../support/service.ts'
 const browser = openBrowser()
 const service = await startService({ inside: true, clockRuns: true, until: { after } })
 
+interface Signer {
+  page: Page
+  user: TestUser
+  authenticator: PageAuthenticator
+}
+
 /** An administrator with a passkey, at their account. */
-async function signer(t: TestContext, viewport?: { width: number; height: number }) {
-  const person = await browser.person(t, { service, ...(viewport && { viewport }) })
+async function enrol(person: Person): Promise<Signer> {
   const user = await newUser(service, { roles: ['Admin'] })
   const { page } = person
   Object.assign(service.config, { publicUrl: person.origin })
-  await signIn(person, user)
-  await page.goto('/account')
+  await visit(person, user, '/account')
   const authenticator = await newAuthenticator(page)
   await button(page, 'Add a passkey').click()
   await page.getByText('Not used yet').waitFor()
-  return { person, page, user, authenticator }
+  return { page, user, authenticator }
+}
+
+/** Someone whose authenticator the test changes. */
+async function newSigner(t: TestContext): Promise<Signer & { person: Person }> {
+  const person = await browser.person(t, { service })
+  return { person, ...(await enrol(person)) }
+}
+
+let signer: Promise<Signer> | undefined
+/** The signer of all tests that share a person. */
+async function theSigner(person: Person): Promise<Signer> {
+  signer ??= enrol(person)
+  const one = await signer
+  Object.assign(service.config, { publicUrl: person.origin })
+  return one
 }
 
 const strict = [policyRow({ passkey: true })]
@@ -58,9 +77,31 @@ async function review(page: Page, user: TestUser, customer: string) {
   return { ids, pass, press }
 }
 
+/** Holds back what the passkey signed until `letGo` is called. */
+async function holdTouch(page: Page) {
+  await page.evaluate(`{
+    const get = navigator.credentials.get.bind(navigator.credentials)
+    const { promise, resolve } = Promise.withResolvers()
+    globalThis.letGo = resolve
+    // The touch has happened, so that nothing can call it off.
+    navigator.credentials.get = async ({ signal, ...options }) => {
+      const credential = await get(options)
+      globalThis.isTouched = true
+      await promise
+      return credential
+    }
+  }`)
+  return {
+    touched: () => eventually(async () => assert.ok(await page.evaluate('globalThis.isTouched'))),
+    letGo: () => page.evaluate('letGo()'),
+  }
+}
+
 describe('an approval that must be signed', () => {
-  it('from the passkey to the receipt: forty orders by one touch', async (t) => {
-    const { person, page, user } = await signer(t)
+  const person = browser.stayingPerson({ service })
+
+  it('from the passkey to the receipt: forty orders by one touch', async () => {
+    const { page, user } = await theSigner(person)
     await page.evaluate('PublicKeyCredential.isConditionalMediationAvailable = async () => false')
     await button(page, 'Sign out').click()
     await button(page, 'Use a passkey').click()
@@ -96,11 +137,12 @@ describe('an approval that must be signed', () => {
     assert.deepEqual(signers, [[user.userName, person.origin]])
   })
 
-  it('says next to the button what is signed, and a cancelled touch changes nothing', async (t) => {
-    const { page, authenticator } = await signer(t, { width: 390, height: 844 })
+  it('says next to the button what is signed, and a cancelled touch changes nothing', async () => {
+    const { page, user, authenticator } = await theSigner(person)
+    await page.setViewportSize({ width: 390, height: 844 })
     await putPolicy(service, strict)
     const id = await strictOrder('Curlew')
-    await page.goto(`/orders/${id}`)
+    await visit(person, user, `/orders/${id}`)
     await button(page, /^Approve/).click()
     await dialog(page)
       .getByText(/^Your passkey signs: approve #\d+, .?Curlew.?, 1,250\.50\.$/)
@@ -115,96 +157,14 @@ describe('an approval that must be signed', () => {
     await closed(page)
     assert.equal(await statusOf(id), 1)
     await page.getByText('· signed with a passkey').waitFor()
+    await page.setViewportSize({ width: 1280, height: 800 })
   })
 
-  /** Holds back what the passkey signed until `letGo` is called. */
-  async function holdTouch(page: Page) {
-    await page.evaluate(`{
-      const get = navigator.credentials.get.bind(navigator.credentials)
-      const { promise, resolve } = Promise.withResolvers()
-      globalThis.letGo = resolve
-      // The touch has happened, so that nothing can call it off.
-      navigator.credentials.get = async ({ signal, ...options }) => {
-        const credential = await get(options)
-        globalThis.isTouched = true
-        await promise
-        return credential
-      }
-    }`)
-    return {
-      touched: () => eventually(async () => assert.ok(await page.evaluate('globalThis.isTouched'))),
-      letGo: () => page.evaluate('letGo()'),
-    }
-  }
-
-  it('is not given if its question is left in the moment of the touch', async (t) => {
-    const { page } = await signer(t)
-    await putPolicy(service, strict)
-    const id = await strictOrder('Sanderling')
-    await page.goto(`/orders/${id}`)
-    const { touched, letGo } = await holdTouch(page)
-    const sent = approvalsOf(page)
-    await button(page, /^Approve/).click()
-    await inDialog(page, 'Approve').click()
-    await touched()
-    await page.keyboard.press('Escape')
-    await closed(page)
-    await letGo()
-    await answered(page)
-    assert.deepEqual([sent, await statusOf(id)], [[], 0])
-    await button(page, /^Approve/).click()
-    await inDialog(page, 'Approve').click()
-    await closed(page)
-    assert.equal(await statusOf(id), 1)
-  })
-
-  it('is not held if its review is left in the moment of the touch', async (t) => {
-    const { page, user } = await signer(t)
-    await putPolicy(service, strict)
-    const { ids, pass, press } = await review(page, user, 'Whinchat')
-    const { touched, letGo } = await holdTouch(page)
-    const sent = approvalsOf(page)
-    const requests = listRequests(page)
-    await press('a', '1 of 2')
-    await touched()
-    // It asks for one touch, however often the key is pressed.
-    await page.keyboard.press('a')
-    await page.keyboard.press('h')
-    await isAt(page, '/')
-    // The address changes before the review is gone.
-    await page.getByRole('article').waitFor({ state: 'detached' })
-    await letGo()
-    await answered(page)
-    await pass(5_000)
-    await answered(page)
-    assert.deepEqual([sent, await Promise.all(ids.map(statusOf))], [[], [0, 0]])
-    assert.equal(requests.filter((one) => one === 'POST /v1/orders/decisions').length, 1)
-  })
-
-  it('in a review takes its key and a touch, before the time to undo begins', async (t) => {
-    const { page, user } = await signer(t)
-    await putPolicy(service, strict)
-    const { ids, pass, press } = await review(page, user, 'Dunlin')
-    await press('a', '1 of 2')
-    await page.getByText('2 of 2', { exact: true }).waitFor()
-    await button(page, /^Undo/).first().waitFor()
-    assert.equal(await statusOf(ids[0] ?? ''), 0)
-    await page.keyboard.press('u')
-    await press('a', '1 of 2')
-    await press('r', '2 of 2')
-    await page.getByLabel('Reason').fill('Too dear.')
-    await page.keyboard.press('Enter')
-    await button(page, 'Undo all').waitFor()
-    await pass(5_000)
-    await eventually(async () => assert.deepEqual(await Promise.all(ids.map(statusOf)), [1, 2]))
-    for (const id of ids) assert.ok(await signatureOf(id))
-  })
-
-  it('counts nothing if someone else decides meanwhile, and says so', async (t) => {
-    const { person, page } = await signer(t)
+  it('counts nothing if someone else decides meanwhile, and says so', async () => {
+    const { page, user } = await theSigner(person)
     await putPolicy(service, [policyRow({ passkey: true, approvals: 2 })])
     const id = await strictOrder('Knot')
-    await page.goto(`/orders/${id}`)
+    await visit(person, user, `/orders/${id}`)
     await button(page, /^Approve/).click()
     await titled(page, 'Approve this order?')
     await (await service.bearer('admin')).patch(`/v1/orders/${id}/reject`, { reason: 'No.' })
@@ -226,14 +186,36 @@ describe('an approval that must be signed', () => {
     assert.equal(await button(person.page, /^Approve/).count(), 0)
     await putPolicy(service, firstPolicy)
   })
+
+  it('is not given if its question is left in the moment of the touch', async () => {
+    const { page, user } = await theSigner(person)
+    await putPolicy(service, strict)
+    const id = await strictOrder('Sanderling')
+    await visit(person, user, `/orders/${id}`)
+    const { touched, letGo } = await holdTouch(page)
+    const sent = approvalsOf(page)
+    await button(page, /^Approve/).click()
+    await inDialog(page, 'Approve').click()
+    await touched()
+    await page.keyboard.press('Escape')
+    await closed(page)
+    await letGo()
+    await answered(page)
+    assert.deepEqual([sent, await statusOf(id)], [[], 0])
+    await button(page, /^Approve/).click()
+    await inDialog(page, 'Approve').click()
+    await closed(page)
+    assert.equal(await statusOf(id), 1)
+  })
 })
 
 describe('a signature whose decision meets a lost network', () => {
+  const person = browser.stayingPerson({ service })
   const approvals = '**/v1/orders/*/approve'
 
   /** At the question about a new order, in a browser that loses the answers to approvals. */
-  async function lostAnswers(t: TestContext, customer: string, reach: (route: Route) => Promise<unknown>) {
-    const { person, page, authenticator } = await signer(t)
+  async function lostAnswers(customer: string) {
+    const { page, authenticator } = await theSigner(person)
     await putPolicy(service, strict)
     const id = await strictOrder(customer)
     await page.goto(`/orders/${id}`)
@@ -242,16 +224,15 @@ describe('a signature whose decision meets a lost network', () => {
     person.expectFault(/ERR_FAILED .*\/approve\)/)
     await page.route(approvals, async (route) => {
       signatures.add(route.request().headers()['decision-signature'])
-      await reach(route)
       await route.abort()
     })
     await inDialog(page, 'Approve').click()
     await inDialog(page, 'Stop trying').waitFor()
-    return { person, page, authenticator, id, signatures }
+    return { page, authenticator, id, signatures }
   }
 
-  it('is sent again without another touch', async (t) => {
-    const { page, authenticator, id, signatures } = await lostAnswers(t, 'Whimbrel', async () => undefined)
+  it('is sent again without another touch', async () => {
+    const { page, authenticator, id, signatures } = await lostAnswers('Whimbrel')
     await inDialog(page, 'Stop trying').click()
     await titled(page, 'There was no clear answer')
     await authenticator.verifiesUser(false)
@@ -260,12 +241,13 @@ describe('a signature whose decision meets a lost network', () => {
     assert.equal(await statusOf(id), 0)
     await page.unroute(approvals)
     await closed(page)
+    await authenticator.verifiesUser(true)
     assert.equal(await statusOf(id), 1)
     assert.equal(signatures.size, 1)
   })
 
-  it('is given once more, by another touch, after its statement has ended', async (t) => {
-    const { person, page, id } = await lostAnswers(t, 'Turnstone', async () => undefined)
+  it('is given once more, by another touch, after its statement has ended', async () => {
+    const { page, id } = await lostAnswers('Turnstone')
     service.advance(301_000)
     person.expectFault(/ 400 .*\/approve\)/)
     await page.unroute(approvals)
@@ -275,9 +257,56 @@ describe('a signature whose decision meets a lost network', () => {
     await closed(page)
     assert.equal(await statusOf(id), 1)
   })
+})
 
-  it('says in a review that it came too late', async (t) => {
-    const { person, page, user, authenticator } = await signer(t)
+/** The time of the page is held, so these come last. */
+describe('a signature in a review', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('takes its key and a touch, before the time to undo begins', async () => {
+    const { page, user } = await theSigner(person)
+    await putPolicy(service, strict)
+    const { ids, pass, press } = await review(page, user, 'Dunlin')
+    await press('a', '1 of 2')
+    await page.getByText('2 of 2', { exact: true }).waitFor()
+    await button(page, /^Undo/).first().waitFor()
+    assert.equal(await statusOf(ids[0] ?? ''), 0)
+    await page.keyboard.press('u')
+    await press('a', '1 of 2')
+    await press('r', '2 of 2')
+    await page.getByLabel('Reason').fill('Too dear.')
+    await page.keyboard.press('Enter')
+    await button(page, 'Undo all').waitFor()
+    await pass(5_000)
+    await eventually(async () => assert.deepEqual(await Promise.all(ids.map(statusOf)), [1, 2]))
+    for (const id of ids) assert.ok(await signatureOf(id))
+  })
+
+  it('is not held if the review is left in the moment of the touch', async () => {
+    const { page, user } = await theSigner(person)
+    await putPolicy(service, strict)
+    const { ids, pass, press } = await review(page, user, 'Whinchat')
+    const { touched, letGo } = await holdTouch(page)
+    const sent = approvalsOf(page)
+    const requests = listRequests(page)
+    await press('a', '1 of 2')
+    await touched()
+    // It asks for one touch, however often the key is pressed.
+    await page.keyboard.press('a')
+    await page.keyboard.press('h')
+    await isAt(page, '/')
+    // The address changes before the review is gone.
+    await page.getByRole('article').waitFor({ state: 'detached' })
+    await letGo()
+    await answered(page)
+    await pass(5_000)
+    await answered(page)
+    assert.deepEqual([sent, await Promise.all(ids.map(statusOf))], [[], [0, 0]])
+    assert.equal(requests.filter((one) => one === 'POST /v1/orders/decisions').length, 1)
+  })
+
+  it('says that it came too late', async () => {
+    const { page, user, authenticator } = await theSigner(person)
     await putPolicy(service, strict)
     const { ids, pass, press } = await review(page, user, 'Ruff')
     await press('a', '1 of 2')
@@ -313,7 +342,7 @@ describe('an authenticator', () => {
   }
 
   it('that is bound to a device, was cloned and counts behind neither signs nor signs in, and each place says why', async (t) => {
-    const { person, page, user, authenticator } = await signer(t)
+    const { person, page, user, authenticator } = await newSigner(t)
     await putPolicy(service, strict)
     const cloned = await authenticator.credentials()
     for (const customer of ['Sora', 'Corncrake', 'Moorhen']) await approveOne(page, customer)
@@ -347,7 +376,7 @@ describe('an authenticator', () => {
   })
 
   it('signs with its own passkey, whichever of a person’s devices it is', async (t) => {
-    const { page, authenticator: laptop } = await signer(t)
+    const { page, authenticator: laptop } = await newSigner(t)
     await putPolicy(service, strict)
     await button(page, 'Add a passkey').click()
     await page.getByText('This device already has a passkey for your account.').waitFor()
@@ -365,7 +394,7 @@ describe('an authenticator', () => {
   })
 
   it('that keeps no passkeys gets none, and one that it can still use signs orders but signs nobody in', async (t) => {
-    const { page, user, authenticator } = await signer(t)
+    const { page, user, authenticator } = await newSigner(t)
     await putPolicy(service, strict)
     const credentials = await authenticator.credentials()
     await authenticator.leave()
