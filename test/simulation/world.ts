@@ -135,7 +135,8 @@ export class World {
   static async begin(): Promise<World> {
     prepared ??= prepare()
     const { template, people, common } = await prepared
-    const world = new World(await SimulatedDatabase.copyOf(template), new Model(structuredClone(people)))
+    const database = await SimulatedDatabase.copyOf(template, beginning)
+    const world = new World(database, new Model(structuredClone(people)))
     await world.#start(common)
     return world
   }
