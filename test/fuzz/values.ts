@@ -260,9 +260,15 @@ function nearMisses({ anyOf, pattern, format }: Schema): fc.Arbitrary<unknown>[]
   return [...numbers, inserted, inserted]
 }
 
+const matches = new Map<string, fc.Arbitrary<string>>()
+
 /** A look-ahead only excludes values, and a filter can do that as well. */
 function matching(pattern: string): fc.Arbitrary<string> {
-  return fc.stringMatching(new RegExp(pattern.replace(/^\^\(\?!.*?\$\)/, '^'), 'u'))
+  const known = matches.get(pattern)
+  if (known !== undefined) return known
+  const made = fc.stringMatching(new RegExp(pattern.replace(/^\^\(\?!.*?\$\)/, '^'), 'u'))
+  matches.set(pattern, made)
+  return made
 }
 
 /** Two keys are refused in any object: a rule outside the schema. */

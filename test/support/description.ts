@@ -53,6 +53,10 @@ function inPlace<T>(description: Description, value: T): T {
   })
 }
 
+/** The schema with references to the one that has the schemas of the description. */
+const withReferences = (schema: unknown) =>
+  JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', 'description#/$defs/'))
+
 /** Judges requests and answers by the published description. */
 export class Judge {
   readonly description: Description
@@ -73,6 +77,8 @@ export class Judge {
     this.#ajv.addFormat('double', { type: 'number', validate: hasFourPlacesAtMost })
     this.#ajv.addKeyword('x-enum-varnames')
     this.#ajv.addKeyword('example')
+    // Each is compiled when a validator first refers to it, and once.
+    this.#ajv.addSchema(withReferences({ $id: 'description', $defs: description.components.schemas }))
   }
 
   /** The JSON pointer names a schema inside the description. Most answers share theirs with others. */
@@ -82,12 +88,7 @@ export class Judge {
     const key = JSON.stringify(schema)
     const known = this.#validators.get(key)
     if (known !== undefined) return known
-    const $defs = this.description.components.schemas
-    const text = JSON.stringify({ ...(schema as Json), $defs }).replaceAll(
-      '#/components/schemas/',
-      '#/$defs/',
-    )
-    const validate = this.#ajv.compile(JSON.parse(text))
+    const validate = this.#ajv.compile(withReferences(schema))
     this.#validators.set(key, validate)
     return validate
   }
