@@ -55,10 +55,10 @@ describe('the SQLite readers', () => {
     // Starts both threads.
     await Promise.all([count('ada'), count('bob')])
     let isOver = false
-    const long = port.query('endless', null, within(1_000, 'mallory')).catch(() => {
+    const long = port.query('lasting', null, within(1_000, 'mallory')).catch(() => {
       isOver = true
     })
-    const next = port.query('endless', null, within(1_000, 'mallory')).catch(() => undefined)
+    const next = port.query('lasting', null, within(1_000, 'mallory')).catch(() => undefined)
     for (let time = 0; time < 3; time += 1) await count()
     assert.equal(isOver, false)
     await long
@@ -69,7 +69,7 @@ describe('the SQLite readers', () => {
     await Promise.all([count('ada'), count('bob')])
     let isOver = false
     const long = ['mallory', 'mike'].map((caller) =>
-      port.query('endless', null, { ...within(1_000, caller), isLong: true }).catch(() => {
+      port.query('lasting', null, { ...within(1_000, caller), isLong: true }).catch(() => {
         isOver = true
       }),
     )
@@ -81,7 +81,7 @@ describe('the SQLite readers', () => {
   it('let callers take turns', async () => {
     const order: string[] = []
     const long = (caller: string) =>
-      port.query('endless', null, within(100, caller)).catch(() => order.push(caller))
+      port.query('lasting', null, within(100, caller)).catch(() => order.push(caller))
     const greedy = ['mallory', 'mike'].flatMap((caller) => Array.from({ length: 5 }, () => long(caller)))
     await Promise.all([...greedy, count('ada').then(() => order.push('ada'))])
     assert.ok(order.indexOf('ada') < 8, order.join())

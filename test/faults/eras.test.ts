@@ -8,6 +8,7 @@ import { readCheckpoint, readNote } from '../../proof/note.ts'
 import { startWitness } from '../../witness/test/running.ts'
 import { Client } from '../support/client.ts'
 import { createTestDatabase, testEngine, withRawDatabase } from '../support/database.ts'
+import { isLong } from '../support/faults.ts'
 import { assertSound } from '../support/history.ts'
 import { assertWholeTree } from '../support/kept-log.ts'
 import { commandsOf, type Machine, runOn } from '../support/operations-page.ts'
@@ -192,7 +193,9 @@ describe('a database that goes back to its backup', () => {
 })
 
 describe('a database that goes back without the command', () => {
-  it('stops the log once a quorum of witnesses says so; after the command nothing is read twice or missed', async (t) => {
+  it('stops the log once a quorum of witnesses says so; after the command nothing is read twice or missed', {
+    skip: testEngine !== 'sqlite' && !isLong,
+  }, async (t) => {
     const { databaseUrl, production, operator } = await operated(t)
     const keys = [await logKey(1), await logKey(2)]
     const honest = [await startWitness(t, keys), await startWitness(t, keys)]

@@ -12,6 +12,8 @@ const endless = {
   postgres: sql`select pg_sleep(3600)`,
 }
 
+const asleep = new Int32Array(new SharedArrayBuffer(4))
+
 /** Read operations for tests of the database port. */
 export const testReads = {
   countTwice: async (db: Db, _input: null) => [
@@ -20,6 +22,13 @@ export const testReads = {
   ],
   /** Never ends by itself. */
   endless: async (db: Db, _input: null): Promise<void> => void (await ofEngine(db, endless).execute(db)),
+  /** Never ends by itself either, and needs next to no processor meanwhile. */
+  async lasting(db: Db, _input: null): Promise<void> {
+    for (;;) {
+      Atomics.wait(asleep, 0, 0, 5)
+      await sql`select within_time()`.execute(db)
+    }
+  },
   /** Ignores being stopped, and asks again. */
   async stubborn(db: Db, _input: null): Promise<void> {
     await ofEngine(db, endless)
