@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { compileCache } from '../support/process.ts'
+import { quickStart } from '../support/process.ts'
 
 const main = new URL('../../server/main.ts', import.meta.url).pathname
 
@@ -97,7 +97,7 @@ function callCommand(call: CommandCall): Promise<Result> {
 
 /** If it ended before this process, a pending answer would never come. */
 function startHost(): ChildProcess {
-  const env = { ...compileCache, ...process.env }
+  const env = { ...quickStart, ...process.env }
   return fork(new URL('./command-host.ts', import.meta.url), { env, execArgv: [] }).once('exit', (code) => {
     throw new Error(`the process of the commands ended with ${code}`)
   })
@@ -128,7 +128,7 @@ export function runCommand(
     const child = spawn(process.execPath, [main, ...wordsOf(args)], {
       ...account,
       cwd: folder,
-      env: { ...compileCache, ...env },
+      env: { ...quickStart, ...env },
       timeout: hangMilliseconds,
     })
     let stdout = ''

@@ -16,7 +16,7 @@ import { assertSound } from '../support/history.ts'
 import { migrateTo } from '../support/later-release.ts'
 import { orderRow } from '../support/orders.ts'
 import { connectTo, runSql } from '../support/postgres.ts'
-import { compileCache } from '../support/process.ts'
+import { quickStart } from '../support/process.ts'
 
 const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
 const stopping = new URL('../support/stop-preload.ts', import.meta.url).href
@@ -56,7 +56,7 @@ describe('a migration', () => {
     const letGo = isSqlite ? async () => undefined : await holdName(t, database)
     const child = spawn(process.execPath, [...(isSqlite ? ['--import', stopping] : []), main, 'migrate'], {
       cwd: tmpdir(),
-      env: { ...compileCache, DATABASE_URL: database.databaseUrl, STOP_BEFORE: 'idempotency_keys' },
+      env: { ...quickStart, DATABASE_URL: database.databaseUrl, STOP_BEFORE: 'idempotency_keys' },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     t.after(() => child.kill('SIGKILL'))

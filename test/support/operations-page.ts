@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { compileCache } from './process.ts'
+import { quickStart } from './process.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const page = readFileSync(`${root}/docs/operations.md`, 'utf8')
@@ -42,7 +42,7 @@ export async function runOn(machine: Machine, commands: readonly string[]): Prom
     PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
     HOME: process.env.HOME,
     DATABASE_URL: databaseUrl,
-    ...compileCache,
+    ...quickStart,
     ...more,
   }
   const printed: string[] = []

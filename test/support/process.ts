@@ -11,9 +11,10 @@ import { assertDiscreet } from './discretion.ts'
 /** Set by test/package.test.ts: the program as it is installed. */
 const main = process.env.TEST_MAIN ?? fileURLToPath(new URL('../../server/main.ts', import.meta.url))
 
-/** A process that keeps what it compiled takes half as long to start. */
-export const compileCache = {
+/** Settings of tools/test.ts, with which a process takes a third of the time to start. */
+export const quickStart = {
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), 'countersign-test-compile-cache'),
+  ...(process.env.NODE_OPTIONS && { NODE_OPTIONS: process.env.NODE_OPTIONS }),
 }
 
 export interface RunningServer {

@@ -5,7 +5,7 @@ import { openAppDatabase } from '../../server/operations.ts'
 import { hashOf } from './cheap-hash.ts'
 import { Client } from './client.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
-import { compileCache, type RunningServer, startServer } from './process.ts'
+import { quickStart, type RunningServer, startServer } from './process.ts'
 import { setUp } from './service.ts'
 import { keyFiles } from './signing-key.ts'
 
@@ -44,7 +44,7 @@ export async function newProduction(options: ProductionOptions = {}): Promise<Pr
     ...keyFiles(),
     ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
     RATE_LIMIT_FACTOR: '0',
-    ...compileCache,
+    ...quickStart,
   }
   const servers: RunningServer[] = []
   return {

@@ -1,3 +1,4 @@
+// engine: both
 import assert from 'node:assert/strict'
 import { before, describe, it, type TestContext } from 'node:test'
 import { contradictionOf, headOfLog } from '../../../server/audit/audit.ts'
