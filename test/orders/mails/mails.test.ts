@@ -7,7 +7,7 @@ import { waitingMails } from '../../../server/mail/store.ts'
 import { bearerOf, newUser, setEnabled, type TestUser } from '../../support/accounts.ts'
 import { newAdministrator } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
-import { withRawDatabase } from '../../support/database.ts'
+import { testEngine, withRawDatabase } from '../../support/database.ts'
 import { addWaitingEvents, seal } from '../../support/log.ts'
 import { mailSettings, postOf, startMailServer } from '../../support/mail.ts'
 import { atNext } from '../../support/moments.ts'
@@ -325,7 +325,9 @@ describe('mail about orders', () => {
       assert.equal(moved.status, 204, moved.text)
     }
 
-    it('comes at another hour or in another zone from the next day on, however often they change', async () => {
+    it('comes at another hour or in another zone from the next day on, however often they change', {
+      skip: testEngine === 'postgres' && 'no SQL computes with time zones',
+    }, async () => {
       const person = await newPerson()
       await createdId(await creator())
       await mails()
