@@ -340,7 +340,13 @@ export const actions: Record<StepName, (world: World, step: Step) => Promise<unk
   async end(world, step) {
     const { stop: _, ...calm } = step
     const { life } = world.instance(step.at)
-    await world.work(calm, ({ sender }) => sender.stop())
+    const sends = world.waiting.filter((task) => task.life === life && task.name === 'send')
+    await world.work(calm, async ({ sender }) => {
+      const stopped = sender.stop()
+      // It waits for the answer to a question about its lease.
+      for (const task of sends) await task.goOn()
+      await stopped
+    })
     if (world.instance(step.at).life === life) world.startAgain(world.instance(step.at))
   },
   async kill(world, { at }) {
