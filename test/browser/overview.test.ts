@@ -14,7 +14,14 @@ import {
 import { visit } from '../support/browser/orders.ts'
 import { openBrowser } from '../support/browser/person.ts'
 import { button } from '../support/browser/question.ts'
-import { createdId, insertOrders, type OrderRow, orderRow, storedState } from '../support/orders.ts'
+import {
+  createdId,
+  insertOrders,
+  type OrderRow,
+  orderRow,
+  replaceOrders,
+  storedState,
+} from '../support/orders.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
 import { addRole } from '../support/roles.ts'
 import { startService } from '../support/service.ts'
@@ -25,9 +32,9 @@ const day = 86_400_000
 /** Midnight UTC today, from which all days here are counted. */
 const today = Math.floor(Date.now() / day) * day
 
-const service = await startService({ clockRuns: true })
-const empty = await startService({ clockRuns: true })
-after(() => Promise.all([service.close(), empty.close()]))
+const service = await startService({ clockRuns: true, until: { after } })
+const empty = await startService({ clockRuns: true, until: { after } })
+const small = await startService({ clockRuns: true, until: { after } })
 await insertOrders(service, [
   ...ordersOf(0, { pending: [12.5, 0.0001], approved: [100] }),
   ...ordersOf(1, { pending: [], approved: [7, 8.25, 9] }),
@@ -66,17 +73,6 @@ describe('the overview', () => {
     assert.deepEqual(await page.evaluate(heights), ['100%', '40%', '20%', '60%', '60%'])
   })
 
-  it('lists pending orders that nobody could approve, and links to all', async (t) => {
-    const { person, service } = await browser.alone(t, { clockRuns: true })
-    await putPolicy(service, [policyRow({ role: await addRole(service, 'Finance', ['Orders.Approve']) })])
-    await createdId(await service.bearer('operator'))
-    const page = await visit(person, 'admin', '/')
-    const stranded = page.getByRole('region', { name: 'Nobody can approve these now' })
-    await stranded.getByRole('listitem').waitFor()
-    await page.getByText('Nothing is waiting for you.').waitFor()
-    await checkAccessibility(page)
-  })
-
   it('lists the oldest orders that wait for the person, and links to each and to all', async () => {
     const page = await visit(person, 'admin', '/')
     const oldest = page.getByRole('region', { name: 'Waiting for you' })
@@ -101,51 +97,14 @@ describe('the overview', () => {
     await waitForFocus(heading(page, String(expected[0]?.customer)))
   })
 
-  it('begins a review of what waits for the person, oldest first', async (t) => {
-    const person = await browser.person(t, { service })
+  it('begins a review of what waits for the person, oldest first', async () => {
     const page = await visit(person, 'admin', '/')
     await page.getByRole('link', { name: 'Review oldest' }).click()
     await waitForAddress(person, '/orders/review?filter=waits%3Ame&orderBy=createdAtUtc')
     await page.getByText(/^1 of \d+$/).waitFor()
   })
 
-  it('lists the person’s own orders with their status, latest first', async (t) => {
-    const service = await startService({ clockRuns: true, until: t })
-    const [admin, operator] = [await service.bearer('admin'), await service.bearer('operator')]
-    const ids = [
-      await createdId(operator, { customer: 'First' }),
-      await createdId(operator, { customer: 'Second' }),
-    ]
-    await createdId(admin)
-    assert.equal((await admin.patch(`/v1/orders/${ids[0]}/approve`)).status, 204)
-    const page = await visit(await browser.person(t, { service }), 'operator', '/')
-    const own = page.getByRole('region', { name: 'Your orders' })
-    await own.getByRole('listitem').first().waitFor()
-    const [second, first] = await own.getByRole('listitem').allTextContents()
-    assert.match(String(second), /^Second.*Pending$/)
-    assert.match(String(first), /^First.*Approved$/)
-    assert.equal(await own.getByRole('listitem').count(), 2)
-    await checkAccessibility(page)
-  })
-
-  it('lists what others have left waiting for over a week', async (t) => {
-    const service = await startService({ clockRuns: true, until: t })
-    await putPolicy(service, [policyRow({ role: await addRole(service, 'Finance', ['Orders.Approve']) })])
-    const ages = { Eight: 8, Nine: 9, Seven: 7, Six: 6 }
-    await insertOrders(
-      service,
-      Object.entries(ages).map(([customer, age]) =>
-        orderRow({ customer, created_at: today - age * day, role_needed: 'Finance' }),
-      ),
-    )
-    const page = await visit(await browser.person(t, { service }), 'admin', '/')
-    const stuck = page.getByRole('region', { name: 'Waiting for others for over a week' })
-    await stuck.getByRole('listitem').first().waitFor()
-    assert.deepEqual(await stuck.getByRole('listitem').getByRole('link').allTextContents(), ['Nine', 'Eight'])
-  })
-
-  it('lists what waits for anybody to people who cannot decide, and offers them no other policy', async (t) => {
-    const person = await browser.person(t, { service })
+  it('lists what waits for anybody to people who cannot decide, and offers them no other policy', async () => {
     const page = await visit(person, 'viewer', '/')
     const oldest = page.getByRole('region', { name: 'Longest waiting' })
     await oldest.getByRole('listitem').first().waitFor()
@@ -155,28 +114,6 @@ describe('the overview', () => {
     assert.equal(await button(page, /^Require a second person/).count(), 0)
     await oldest.getByRole('link', { name: 'All 7 orders' }).click()
     await waitForAddress(person, '/orders?filter=status%3DPending&orderBy=createdAtUtc')
-  })
-
-  it('requires a second person in one press, after a recent sign-in, and then says so no more', async (t) => {
-    const { person, service } = await browser.alone(t, { clockRuns: true })
-    await createdId(await service.bearer('operator'))
-    const page = await visit(person, 'admin', '/')
-    const offer = button(page, 'Require a second person from 1,000.00')
-    await offer.waitFor()
-    service.advance(6 * 60_000)
-    person.expectFault(/403/)
-    await offer.click()
-    await page
-      .getByRole('dialog', { name: 'Confirm it’s you' })
-      .getByLabel('Password')
-      .fill('countersign-demo-admin')
-    await page.keyboard.press('Enter')
-    await page.getByText('Approval policy saved').first().waitFor()
-    await waitForFocus(heading(page, /admin/))
-    await offer.waitFor({ state: 'detached' })
-    const { body } = await (await service.bearer('admin')).get('/v1/approval-policy')
-    const second = { from: 1_000, approvals: 2, selfApproval: false, services: false }
-    assert.deepEqual(body.rows, [policyRow(), policyRow(second)])
   })
 
   for (const timezone of ['Pacific/Pago_Pago', 'Pacific/Kiritimati']) {
@@ -191,6 +128,70 @@ describe('the overview', () => {
       await chart.getByTitle(`${longDayName(here)}: ${count}`).waitFor()
     })
   }
+})
+
+describe('the overview of a small company', () => {
+  const person = browser.stayingPerson({ service: small })
+
+  it('lists the person’s own orders with their status, latest first', async () => {
+    const [admin, operator] = [await small.bearer('admin'), await small.bearer('operator')]
+    const ids = [
+      await createdId(operator, { customer: 'First' }),
+      await createdId(operator, { customer: 'Second' }),
+    ]
+    await createdId(admin)
+    assert.equal((await admin.patch(`/v1/orders/${ids[0]}/approve`)).status, 204)
+    const page = await visit(person, 'operator', '/')
+    const own = page.getByRole('region', { name: 'Your orders' })
+    await own.getByRole('listitem').first().waitFor()
+    const [second, first] = await own.getByRole('listitem').allTextContents()
+    assert.match(String(second), /^Second.*Pending$/)
+    assert.match(String(first), /^First.*Approved$/)
+    assert.equal(await own.getByRole('listitem').count(), 2)
+    await checkAccessibility(page)
+  })
+
+  it('requires a second person in one press, after a recent sign-in, and then says so no more', async () => {
+    const page = await visit(person, 'admin', '/')
+    const offer = button(page, 'Require a second person from 1,000.00')
+    await offer.waitFor()
+    small.advance(6 * 60_000)
+    person.expectFault(/403/)
+    await offer.click()
+    await page
+      .getByRole('dialog', { name: 'Confirm it’s you' })
+      .getByLabel('Password')
+      .fill('countersign-demo-admin')
+    await page.keyboard.press('Enter')
+    await page.getByText('Approval policy saved').first().waitFor()
+    await waitForFocus(heading(page, /admin/))
+    await offer.waitFor({ state: 'detached' })
+    const { body } = await (await small.bearer('admin')).get('/v1/approval-policy')
+    const second = { from: 1_000, approvals: 2, selfApproval: false, services: false }
+    assert.deepEqual(body.rows, [policyRow(), policyRow(second)])
+  })
+
+  it('lists what nobody could approve, and what others have left waiting for over a week', async () => {
+    await putPolicy(small, [policyRow({ role: await addRole(small, 'Finance', ['Orders.Approve']) })])
+    await replaceOrders(small, [])
+    await createdId(await small.bearer('operator'), { customer: 'Today' })
+    const ages = { Eight: 8, Nine: 9, Seven: 7, Six: 6 }
+    await insertOrders(
+      small,
+      Object.entries(ages).map(([customer, age]) =>
+        orderRow({ customer, created_at: today - age * day, role_needed: 'Finance' }),
+      ),
+    )
+    const { page } = person
+    await page.goto('/')
+    const stuck = page.getByRole('region', { name: 'Waiting for others for over a week' })
+    await stuck.getByRole('listitem').first().waitFor()
+    assert.deepEqual(await stuck.getByRole('listitem').getByRole('link').allTextContents(), ['Nine', 'Eight'])
+    const stranded = page.getByRole('region', { name: 'Nobody can approve these now' })
+    await stranded.getByText('Today').waitFor()
+    await page.getByText('Nothing is waiting for you.').waitFor()
+    await checkAccessibility(page)
+  })
 })
 
 /**

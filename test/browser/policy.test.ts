@@ -6,7 +6,7 @@ import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { hold, listRequests, waitForFocus } from '../support/browser/journeys.ts'
 import { lookAt, type Views } from '../support/browser/looks.ts'
 import { eventually, visit } from '../support/browser/orders.ts'
-import { openBrowser, signIn } from '../support/browser/person.ts'
+import { openBrowser } from '../support/browser/person.ts'
 import { button } from '../support/browser/question.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
 import { firstPolicy, policyRow, putPolicy } from '../support/policy.ts'
@@ -120,11 +120,9 @@ describe('the approval policy', () => {
     }
   })
 
-  it('lets people who may not read the roles type one', async (t) => {
+  it('lets people who may not read the roles type one', async () => {
     const rules = await addRole(service, 'Rules', ['Policy.Manage', 'Orders.Read'])
-    const person = await browser.person(t, { service })
-    await signIn(person, await newUser(service, { roles: [rules] }))
-    await person.page.goto(path)
+    await visit(person, await newUser(service, { roles: [rules] }), path)
     await person.page.getByLabel('Role of one approver').fill('Admin')
     await button(person.page, 'Save policy').click()
     await saved(person.page)
@@ -133,6 +131,7 @@ describe('the approval policy', () => {
     person.expectFault(/422/)
     await button(person.page, 'Save policy').click()
     await person.page.getByText('There is no role Boss.').first().waitFor()
+    await button(person.page, 'Discard changes').click()
   })
 
   it('warns of a row that nobody can satisfy, before it is saved and afterwards', async () => {
@@ -168,8 +167,7 @@ describe('the approval policy', () => {
     }
   })
 
-  it('asks for the password when it was given long ago, and loses nothing that was typed', async (t) => {
-    const person = await browser.person(t, { service })
+  it('asks for the password when it was given long ago, and loses nothing that was typed', async () => {
     const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, path)
     await addRow(page, '1000')
@@ -189,11 +187,9 @@ describe('the approval policy', () => {
     assert.deepEqual(await policyNow(), mine)
   })
 
-  it('reports that orders cannot be counted, and can still be changed', async (t) => {
-    const person = await browser.person(t, { service })
+  it('reports that orders cannot be counted, and can still be changed', async () => {
+    const page = await visit(person, 'admin', '/account')
     person.expectFault(/400/)
-    await signIn(person, 'admin')
-    const { page } = person
     person.expectFault(/503/)
     await person.network({ answers: 'overloaded', paths: '/v1/orders' })
     await page.goto(path)
@@ -207,6 +203,7 @@ describe('the approval policy', () => {
     await button(page, 'Save policy').click()
     await saved(page)
     assert.deepEqual(await policyNow(), [policyRow({ services: false })])
+    await person.network('normal')
   })
 
   it('says what is wrong with a total, and saves nothing', async () => {
@@ -263,8 +260,7 @@ describe('the approval policy', () => {
     assert.deepEqual(await policyNow(), firstPolicy)
   })
 
-  it('is saved once, however often the button is pressed and even if the answer is lost', async (t) => {
-    const person = await browser.person(t, { service })
+  it('is saved once, however often the button is pressed and even if the answer is lost', async () => {
     const page = await visit(person, 'admin', path)
     await addRow(page, '1000')
     const release = await hold(page, `**${'/v1/approval-policy'}`)

@@ -13,7 +13,7 @@ import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, waitForAddress } from '../support/browser/journeys.ts'
 import { eventually, visit } from '../support/browser/orders.ts'
-import { openBrowser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot } from '../support/browser/person.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { createdId } from '../support/orders.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
@@ -65,11 +65,12 @@ async function readCode(person: Person, png: Buffer): Promise<string | undefined
   return jsqr.default(dots, picture.width, picture.height, options)?.data
 }
 
-describe('the approval certificate of an order', sideBySide, () => {
+describe('the approval certificate of an order', () => {
+  const person = browser.stayingPerson({ service })
+
   it('is a page, a file and a printed document', async (t) => {
     const { id, second } = await approvedByTwo()
     const { number } = (await (await service.bearer('viewer')).get(`/v1/orders/${id}/approvals`)).body
-    const person = await browser.person(t, { service })
     const page = await visit(person, 'viewer', `/orders/${id}`)
     await page.getByRole('link', { name: 'Approval certificate' }).click()
     const certificate = page.getByRole('article', { name: 'Approval certificate' })
@@ -160,12 +161,13 @@ describe('the approval certificate of an order', sideBySide, () => {
       assert.equal(pages?.length, 1)
       await page.setViewportSize({ width: 794, height: 1123 })
       await screenshot(page, 'print-receipt')
+      await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
+      await page.setViewportSize({ width: 1280, height: 800 })
     })
   })
 
-  it('leads to the page that says how to check it', async (t) => {
+  it('leads to the page that says how to check it', async () => {
     const { id } = await approvedByTwo()
-    const person = await browser.person(t, { service })
     const page = await visit(person, 'viewer', `/orders/${id}/receipt`)
     await page.getByText('Proof', { exact: true }).click()
     await page.getByRole('link', { name: 'How to check it yourself' }).click()
@@ -173,25 +175,25 @@ describe('the approval certificate of an order', sideBySide, () => {
     await waitForAddress(person, '/auditing#was-this-order-approved-and-by-whom')
     const isShown = `document.querySelector('#was-this-order-approved-and-by-whom').getBoundingClientRect().top < innerHeight`
     await eventually(async () => assert.ok(await page.evaluate(isShown)))
+    // That page is not part of the app.
+    person.visitor = undefined
   })
 
-  it('is not valid if someone has changed the lines in the database', async (t) => {
+  it('is not valid if someone has changed the lines in the database', async () => {
     const { id } = await approvedByTwo()
     const { receipt } = (await (await service.bearer('viewer')).get(`/v1/orders/${id}/receipt`)).body
     const { sequence } = (await judgeReceipt(receipt, [])).order ?? assert.fail()
     await withRawDatabase(service.databaseUrl, (db) =>
       db.updateTable('events').set({ by_id: 99 }).where('sequence', '=', sequence).execute(),
     )
-    const person = await browser.person(t, { service })
     const page = await visit(person, 'viewer', `/orders/${id}/receipt`)
     await page.getByText('This certificate is not valid').waitFor()
     await page.getByText(`line ${sequence} does not fit: its hash is not that of its content`).waitFor()
     await checkAccessibility(page)
   })
 
-  it('appears by itself when its approval is sealed', async (t) => {
+  it('appears by itself when its approval is sealed', async () => {
     const { id } = await approvedByTwo()
-    const person = await browser.person(t, { service })
     person.expectFault(/ 503 .*\/receipt\)/)
     await person.network({
       answers: 'receipt-not-ready',
@@ -205,10 +207,11 @@ describe('the approval certificate of an order', sideBySide, () => {
   })
 })
 
-describe('without a certificate', sideBySide, () => {
-  it('says so for an order that is not approved, and leads back to it', async (t) => {
+describe('without a certificate', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('says so for an order that is not approved, and leads back to it', async () => {
     const id = await createdId(await service.bearer('operator'), { customer: 'Pending still' })
-    const person = await browser.person(t, { service })
     person.expectFault(/ 409 .*\/receipt\)/)
     const page = await visit(person, 'admin', `/orders/${id}/receipt`)
     await heading(page, 'There is no approval certificate').waitFor()
@@ -217,8 +220,7 @@ describe('without a certificate', sideBySide, () => {
     assert.equal(await page.getByRole('link', { name: 'Approval certificate' }).count(), 0)
   })
 
-  it('says so for an order that does not exist', async (t) => {
-    const person = await browser.person(t, { service })
+  it('says so for an order that does not exist', async () => {
     person.expectFault(/ 404 .*\/receipt\)/)
     const page = await visit(person, 'admin', `/orders/${randomUUID()}/receipt`)
     await heading(page, 'Order not found').waitFor()

@@ -6,7 +6,7 @@ import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, holdTime, signInByForm, signInHeading, waitForFocus } from '../support/browser/journeys.ts'
 import { approvalsOf, eventually, focuses, storedOrder, visit } from '../support/browser/orders.ts'
 import { answered } from '../support/browser/pages.ts'
-import { inTurn, openBrowser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
@@ -92,9 +92,9 @@ function answerAtLeaving(page: Page, mayLeave: boolean): string[] {
   return asked
 }
 
-describe('undoing a decision', sideBySide, () => {
-  describe('the five seconds to undo a decision', inTurn, () => {
-    const person = browser.samePerson({ service })
+describe('undoing a decision', () => {
+  describe('the five seconds to undo a decision', () => {
+    const person = browser.stayingPerson({ service })
 
     it('hold the decision back, count down, and then send it', async () => {
       const scene = await inReview(person)
@@ -210,8 +210,8 @@ describe('undoing a decision', sideBySide, () => {
     })
   })
 
-  describe('a decision whose page goes away', inTurn, () => {
-    const person = browser.samePerson({ service })
+  describe('a decision whose page goes away', () => {
+    const person = browser.stayingPerson({ service })
 
     it('is not sent, and its orders are still pending', async () => {
       const scene = await inReview(person)
@@ -248,8 +248,8 @@ describe('undoing a decision', sideBySide, () => {
     })
   })
 
-  describe('a decision before the sign-out', inTurn, () => {
-    const person = browser.samePerson({ service })
+  describe('a decision before the sign-out', () => {
+    const person = browser.stayingPerson({ service })
     const question = (page: Page, name: string) => page.getByRole('alertdialog', { name })
     const signOut = (page: Page) => page.getByRole('button', { name: 'Sign out', exact: true }).click()
 
@@ -314,8 +314,8 @@ describe('undoing a decision', sideBySide, () => {
     })
   })
 
-  describe('a decision without a connection', inTurn, () => {
-    const person = browser.samePerson({ service })
+  describe('a decision without a connection', () => {
+    const person = browser.stayingPerson({ service })
 
     it('can be undone as long as it was not sent, by itself or with all others', async () => {
       const scene = await inReview(person)
@@ -345,8 +345,8 @@ describe('undoing a decision', sideBySide, () => {
     })
   })
 
-  describe('a decision that does not go through', inTurn, () => {
-    const person = browser.samePerson({ service })
+  describe('a decision that does not go through', () => {
+    const person = browser.stayingPerson({ service })
 
     it('says who decided first, while the user continues', async () => {
       const scene = await inReview(person)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, beforeEach, describe, it } from 'node:test'
+import { after, before, beforeEach, describe, it } from 'node:test'
 import { newUser, setPassword } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
@@ -209,10 +209,83 @@ describe('the sign-in form of a development service', () => {
 describe('signing out', () => {
   const person = browser.stayingPerson({ service })
 
-  it('leads to the form, and Back shows nothing from before', async (t) => {
-    const person = await browser.person(t, { service })
+  it('says so if it fails', async () => {
     const { page } = person
-    await keepDrawings(page)
+    await signIn(person, 'operator')
+    await page.goto('/orders', { waitUntil: 'networkidle' })
+    await person.network('stopped')
+    person.expectFault(brokenConnection)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You may still be signed in. The service is not responding.').waitFor()
+    await person.network('normal')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signInHeading(page).waitFor()
+  })
+})
+
+describe('what a page draws', () => {
+  const person = browser.samePerson({ service })
+  before(() => keepDrawings(person.page))
+  beforeEach(() => forget(person))
+
+  const isThere = 'GET /v1/auth/csrf'
+  const asks = ['GET /v1/auth/me', 'GET /v1/auth/me/permissions']
+  const splash = ({ page }: Person) => page.locator('main[aria-busy=true]').getByAltText('Countersign')
+  const inside = /Orders|Overview|Sign out|Protected Pencils/
+
+  it('is nothing protected without a session, nor is anything requested', async () => {
+    const { page } = person
+    const requests = listRequests(page)
+    const release = await hold(page, '**/v1/auth/csrf')
+    await page.goto('/orders')
+    await splash(person).waitFor()
+    await release()
+    await signInHeading(page).waitFor()
+    assert.deepEqual(requests, [isThere])
+    assert.doesNotMatch(await takeDrawings(page), inside)
+  })
+
+  it('is nothing protected until a session is found, and then the app', async () => {
+    const { page } = person
+    await signIn(person, 'viewer')
+    const requests = listRequests(page)
+    const release = await hold(page, '**/v1/auth/me{,/permissions}')
+    await page.goto('/orders')
+    await splash(person).waitFor()
+    await eventually(() => assert.deepEqual(requests.toSorted(), [isThere, ...asks]))
+    assert.doesNotMatch(await takeDrawings(page), inside)
+    await release()
+    await page.getByText('Protected Pencils').waitFor()
+    assert.doesNotMatch(await takeDrawings(page), /Sign in/)
+  })
+
+  it('is the orders once a remembered session is known, though they are requested before', async () => {
+    const { page } = person
+    const user = await newUser(service)
+    await page.goto('/orders')
+    await signInByForm(page, user.credentials, page.getByText('Protected Pencils'))
+    const requests = listRequests(page)
+    const release = await hold(page, '**/v1/auth/me{,/permissions}')
+    const list = page.waitForResponse('**/v1/orders?*')
+    await page.reload()
+    await list
+    assert.deepEqual(requests.toSorted(), [...asks, 'GET /v1/orders'])
+    assert.doesNotMatch(await takeDrawings(page), inside)
+    await release()
+    await page.getByText('Protected Pencils').waitFor()
+    assert.equal(requests.filter((request) => request === 'GET /v1/orders').length, 1)
+    await setPassword(service, user)
+    person.expectFault(/ 401 /)
+    await page.reload()
+    await signInHeading(page).waitFor()
+    await person.assertClean()
+    await page.reload()
+    await signInHeading(page).waitFor()
+    assert.deepEqual(requests.slice(-1), [isThere])
+  })
+
+  it('is nothing from before a sign-out, when the person goes back', async () => {
+    const { page } = person
     await signIn(person, 'operator')
     await page.goto('/orders')
     await page.getByText('Protected Pencils').waitFor()
@@ -233,82 +306,5 @@ describe('signing out', () => {
     await page.goto('/orders')
     await signInHeading(page).waitFor()
     assert.doesNotMatch(await takeDrawings(page), /Protected Pencils|operator/)
-  })
-
-  it('says so if it fails', async () => {
-    const { page } = person
-    await signIn(person, 'operator')
-    await page.goto('/orders', { waitUntil: 'networkidle' })
-    await person.network('stopped')
-    person.expectFault(brokenConnection)
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByText('You may still be signed in. The service is not responding.').waitFor()
-    await person.network('normal')
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await signInHeading(page).waitFor()
-  })
-})
-
-describe('before the session is known', () => {
-  const isThere = 'GET /v1/auth/csrf'
-  const asks = ['GET /v1/auth/me', 'GET /v1/auth/me/permissions']
-  const splash = ({ page }: Person) => page.locator('main[aria-busy=true]').getByAltText('Countersign')
-  const inside = /Orders|Overview|Sign out|Protected Pencils/
-
-  it('draws and requests nothing protected; without a session it never does', async (t) => {
-    const person = await browser.person(t, { service })
-    const { page } = person
-    await keepDrawings(page)
-    const requests = listRequests(page)
-    const release = await hold(page, '**/v1/auth/csrf')
-    await page.goto('/orders')
-    await splash(person).waitFor()
-    await release()
-    await signInHeading(page).waitFor()
-    assert.deepEqual(requests, [isThere])
-    assert.doesNotMatch(await takeDrawings(page), inside)
-  })
-
-  it('draws and requests nothing protected until a session is found, and then shows the app', async (t) => {
-    const person = await browser.person(t, { service })
-    const { page } = person
-    await signIn(person, 'viewer')
-    await keepDrawings(page)
-    const requests = listRequests(page)
-    const release = await hold(page, '**/v1/auth/me{,/permissions}')
-    await page.goto('/orders')
-    await splash(person).waitFor()
-    await eventually(() => assert.deepEqual(requests.toSorted(), [isThere, ...asks]))
-    assert.doesNotMatch(await takeDrawings(page), inside)
-    await release()
-    await page.getByText('Protected Pencils').waitFor()
-    assert.doesNotMatch(await takeDrawings(page), /Sign in/)
-  })
-
-  it('requests the orders early when a session is remembered, and draws them only then', async (t) => {
-    const person = await browser.person(t, { service })
-    const { page } = person
-    const user = await newUser(service)
-    await page.goto('/orders')
-    await signInByForm(page, user.credentials, page.getByText('Protected Pencils'))
-    await keepDrawings(page)
-    const requests = listRequests(page)
-    const release = await hold(page, '**/v1/auth/me{,/permissions}')
-    const list = page.waitForResponse('**/v1/orders?*')
-    await page.reload()
-    await list
-    assert.deepEqual(requests.toSorted(), [...asks, 'GET /v1/orders'])
-    assert.doesNotMatch(await takeDrawings(page), inside)
-    await release()
-    await page.getByText('Protected Pencils').waitFor()
-    assert.equal(requests.filter((request) => request === 'GET /v1/orders').length, 1)
-    await setPassword(service, user)
-    person.expectFault(/ 401 /)
-    await page.reload()
-    await signInHeading(page).waitFor()
-    await person.assertClean()
-    await page.reload()
-    await signInHeading(page).waitFor()
-    assert.deepEqual(requests.slice(-1), [isThere])
   })
 })
