@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
-import { newUser, type TestUser } from '../support/accounts.ts'
+import { newUser } from '../support/accounts.ts'
 import { newAdministrator } from '../support/administration.ts'
 import { heading, waitForFocus } from '../support/browser/journeys.ts'
 import { lookAt } from '../support/browser/looks.ts'
@@ -26,7 +26,7 @@ const service = await startService({ clockRuns: true, env: toReceivers, until: {
 
 const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
 const says = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
-const newBoss = (): Promise<TestUser> => newUser(service, { roles: ['Admin'] })
+const boss = await newUser(service, { roles: ['Admin'] })
 
 describe('webhooks', () => {
   const person = browser.stayingPerson({ service })
@@ -36,7 +36,7 @@ describe('webhooks', () => {
     const receiver = await startReceiver(t)
     receiver.answer = (_message, response) => response.writeHead(500).end(away)
     const sender = newSender(service)
-    const page = await visit(person, await newBoss(), '/')
+    const page = await visit(person, boss, '/')
     await link(page, 'Settings').press('Enter')
     await link(page, 'Webhooks').press('Enter')
     await heading(page, 'Webhooks').waitFor()
@@ -87,7 +87,7 @@ describe('webhooks', () => {
     const { caller } = await newAdministrator(service)
     const receiver = await startReceiver(t)
     const { id } = await newWebhook(caller, { url: receiver.url })
-    const page = await visit(person, await newBoss(), `/webhooks/${id}`)
+    const page = await visit(person, boss, `/webhooks/${id}`)
     await button(page, 'Disable').click()
     await button(page, 'Enable').click()
     await button(page, 'Disable').waitFor()
@@ -109,7 +109,7 @@ describe('webhooks', () => {
   })
 
   it('say at the field what is wrong with an address, and keep what was typed', async () => {
-    const page = await visit(person, await newBoss(), '/webhooks/new')
+    const page = await visit(person, boss, '/webhooks/new')
     const address = page.getByLabel('Address')
     await address.fill('https://10.0.0.1/hook')
     person.expectFault(/400/)
@@ -124,7 +124,7 @@ describe('webhooks', () => {
     const { caller } = await newAdministrator(service)
     const receiver = await startReceiver(t)
     const { id } = await newWebhook(caller, { url: receiver.url, events: ['order'] })
-    const page = await visit(person, await newBoss(), `/webhooks/${id}`)
+    const page = await visit(person, boss, `/webhooks/${id}`)
     const check = (name: string) => page.getByRole('checkbox', { name, exact: true })
     const saved = async (expected: string[]) => {
       await button(page, 'Save').click()
@@ -147,7 +147,7 @@ describe('webhooks', () => {
     const { caller } = await newAdministrator(service)
     const receiver = await startReceiver(t)
     const { id } = await newWebhook(caller, { url: receiver.url })
-    const page = await visit(person, await newBoss(), `/webhooks/${id}`)
+    const page = await visit(person, boss, `/webhooks/${id}`)
     await page.getByLabel('Address').fill(`${receiver.url}/mine`)
     await caller.patch(`/v1/webhooks/${id}`, { url: `${receiver.url}/theirs` })
     person.expectFault(/412/)
@@ -165,7 +165,6 @@ describe('webhooks', () => {
   })
 
   it('are accessible and fit, in both themes and widths', async (t) => {
-    const boss = await newBoss()
     const { caller } = await newAdministrator(service)
     const receiver = await startReceiver(t)
     const { id } = await newWebhook(caller, { url: receiver.url, events: ['account.enabled', 'order'] })
