@@ -23,11 +23,13 @@ export async function eventually(check: () => Promise<void> | void): Promise<voi
   }
 }
 
-/** Runs in the page: navigates as a link of the app does, and waits until the view is drawn. */
-const follow = `(path) => new Promise((resolve) => {
-  const ignore = __TSR_ROUTER__.subscribe('onRendered', () => resolve(ignore()))
-  __TSR_ROUTER__.history.push(path)
-})`
+/** Navigates as a link of the app does, until the view is drawn. Costs a tenth of loading the app. */
+export function followLink(page: Page, path: string): Promise<void> {
+  return page.evaluate(`new Promise((resolve) => {
+    const ignore = __TSR_ROUTER__.subscribe('onRendered', () => resolve(ignore()))
+    __TSR_ROUTER__.history.push(${JSON.stringify(path)})
+  })`)
+}
 
 /**
  * Resolves when the heading of the view is there; its orders may still be loading. A staying person who has
@@ -36,7 +38,7 @@ const follow = `(path) => new Promise((resolve) => {
 export async function visit(person: Person, account: Account, path: string): Promise<Page> {
   const { page, origin } = person
   if (person.stays && person.visitor === account && page.url() !== origin + path) {
-    await page.evaluate(`(${follow})(${JSON.stringify(path)})`)
+    await followLink(page, path)
   } else {
     // A page that is still there would send its antiforgery token with the cookies of the new session.
     await page.goto('about:blank')
