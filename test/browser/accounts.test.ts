@@ -17,6 +17,7 @@ import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })
+const boss = await newUser(service, { roles: ['Admin'] })
 
 const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
 const says = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
@@ -39,7 +40,6 @@ describe('accounts', () => {
   const person = browser.stayingPerson({ service })
 
   it('invite a colleague, who sets a password, signs in and approves, until the session is ended', async (t) => {
-    const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/')
     await link(page, 'Settings').press('Enter')
     // The arrival at a view takes the focus.
@@ -79,7 +79,6 @@ describe('accounts', () => {
   })
 
   it('change roles, fields and the switch, and protect the last administrator', async () => {
-    const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts')
     await link(page, 'viewer').click()
     const tabs = page.getByRole('navigation', { name: 'Settings' })
@@ -116,7 +115,6 @@ describe('accounts', () => {
   })
 
   it('give a service a secret, a second one alongside it, and an expiry', async () => {
-    const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts/services')
     await link(page, 'Add service').click()
     await page.getByLabel('Client ID').fill('nightly')
@@ -156,7 +154,6 @@ describe('accounts', () => {
   })
 
   it('set the permissions of a role in a table of checkboxes', async () => {
-    const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts/roles')
     await page.getByLabel('New role').fill('Auditor')
     await button(page, 'Add role').press('Enter')
@@ -176,7 +173,6 @@ describe('accounts', () => {
   })
 
   it('add a role for auditors by one press', async () => {
-    const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts/roles')
     // It is sent once: the role could not be added again.
     await button(page, 'Add “Auditor”').dblclick()
@@ -190,7 +186,6 @@ describe('accounts', () => {
   })
 
   it('ask for the password on the same page when it was given long ago, and lose nothing', async () => {
-    const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts/users/2')
     await page.getByLabel('Time zone').fill('Asia/Tokyo')
     service.advance(301_000)
@@ -225,7 +220,6 @@ describe('accounts', () => {
     const [first, second, theirs] = ['Asia/Tokyo', 'Asia/Seoul', 'Europe/Paris'] as const
 
     it(`keep what was typed about a ${kind} when someone else saves first, and show the other version on request`, async () => {
-      const boss = await newUser(service, { roles: ['Admin'] })
       const { caller } = await newAdministrator(service)
       const { path, at, field } = await addAccount()
       const page = await visit(person, boss, path)
@@ -251,7 +245,6 @@ describe('accounts', () => {
     })
 
     it(`keep what was typed about a ${kind} when the switch is pressed, and save it afterwards`, async () => {
-      const boss = await newUser(service, { roles: ['Admin'] })
       const { caller } = await newAdministrator(service)
       const { path, at, field } = await addAccount()
       const page = await visit(person, boss, path)
@@ -267,7 +260,6 @@ describe('accounts', () => {
   }
 
   it('are listed page by page', async () => {
-    const boss = await newUser(service, { roles: ['Admin'] })
     const { caller } = await newAdministrator(service)
     for (let number = 100; number < 151; number += 1) {
       const body = { userName: `page-${number}`, email: `page-${number}@example.com`, roles: [] }
@@ -300,7 +292,6 @@ describe('accounts', () => {
   })
 
   it('are found by the beginning of a name or an email, from the first page on', async () => {
-    const boss = await newUser(service, { roles: ['Admin'] })
     const { clientId } = await newClient(service)
     const page = await visit(person, boss, '/accounts')
     await button(page, 'Next page').click()
@@ -345,7 +336,6 @@ describe('accounts', () => {
   })
 
   it('are accessible and fit, in both themes and widths', async (t) => {
-    const boss = await newUser(service, { roles: ['Admin'] })
     const places = [
       ['users', '/accounts', 'Users'],
       ['invite', '/accounts/users/new', 'Invite user'],
