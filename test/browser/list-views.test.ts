@@ -11,7 +11,7 @@ import {
   showsCustomers,
   visit,
 } from '../support/browser/orders.ts'
-import { openBrowser, signIn } from '../support/browser/person.ts'
+import { openBrowser } from '../support/browser/person.ts'
 import { button } from '../support/browser/question.ts'
 import { seal } from '../support/log.ts'
 import { createdId, insertOrders } from '../support/orders.ts'
@@ -168,7 +168,6 @@ describe('columns of the list', () => {
 
 const views: Views = {
   async 'views-none'({ page }) {
-    await page.goto('/orders')
     await openMenu(page, 'View')
     await dialog(page).getByText('under a name').waitFor()
   },
@@ -188,7 +187,7 @@ const views: Views = {
     await button(page, 'Delete').waitFor()
   },
   async 'columns-choice'({ page }) {
-    await page.goto('/orders')
+    await page.keyboard.press('Escape')
     await openMenu(page, 'View')
     for (const name of ['Number', 'Created by', 'Approved by', 'Approvals missing', 'Updated'])
       await dialog(page).getByRole('checkbox', { name }).check()
@@ -199,20 +198,11 @@ const views: Views = {
   },
 }
 
-it('the views and columns of the list are accessible, in both themes and widths', async (t) => {
-  const own = await startService({ clockRuns: true })
-  await insertOrders(
-    own,
-    latestFirst(['Cedar'], {
-      status: 1,
-      version: 2,
-      modified_by: 'admin',
-      approved_by: 'admin',
-      updated_at: 1,
-    }),
-  )
-  const person = await browser.person(t, { service: own })
-  t.after(() => own.close())
-  await signIn(person, 'admin')
-  await lookAt(t, person, views)
+describe('the views and columns of the list', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('are accessible, in both themes and widths', async (t) => {
+    await visit(person, 'admin', '/orders')
+    await lookAt(t, person, views)
+  })
 })
