@@ -24,7 +24,28 @@ after(() => server.close())
 const post = postOf(service, server, 'UTC')
 
 describe('a forgotten password', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
+
+  // Nobody has signed in to this browser yet.
+  it('is asked for on pages that are accessible in both themes and widths', async (t) => {
+    const views: Views = {
+      async 'sign-in-mail'({ page }) {
+        await page.goto('/sign-in')
+        await page.getByRole('link', { name: 'Forgot your password?' }).waitFor()
+      },
+      async forgotten({ page }) {
+        await page.goto('/forgotten')
+        await page.getByLabel('Email').waitFor()
+      },
+      async 'forgotten-sent'({ page }) {
+        await page.getByLabel('Email').fill('nobody@example.com')
+        await button(page, 'Send link').click()
+        await page.getByText('Check your mail').waitFor()
+      },
+    }
+    await lookAt(t, person, views)
+    await person.page.setViewportSize({ width: 1280, height: 800 })
+  })
 
   it('is replaced by a link in a mail, by keyboard alone', async () => {
     const user = await newUser(service)
@@ -54,41 +75,23 @@ describe('a forgotten password', () => {
     await waitForAddress(person, '/')
   })
 
-  it('shows the mail in a browser as it was written', async (t) => {
+  it('shows the mail in a browser as it was written', async () => {
     const user = await newUser(service)
     await service.client().post('/v1/auth/links', { email: user.email })
     await post.sendAll()
     const [mail] = server.received()
     noteSecret(tokenIn(mail as ReceivedMail))
-    const other = await browser.person(t, { service })
-    await other.page.setContent(mail?.html ?? '')
-    const shown = other.page.getByRole('link', { name: 'Set a new password' })
+    const { page } = person
+    await page.goto('about:blank')
+    await page.setContent(mail?.html ?? '')
+    const shown = page.getByRole('link', { name: 'Set a new password' })
     assert.ok((await shown.getAttribute('href'))?.startsWith(`${publicUrl}/link#token=`))
-    await screenshot(other.page, 'mail-forgotten')
-  })
-
-  it('is asked for on pages that are accessible in both themes and widths', async (t) => {
-    const views: Views = {
-      async 'sign-in-mail'({ page }) {
-        await page.goto('/sign-in')
-        await page.getByRole('link', { name: 'Forgot your password?' }).waitFor()
-      },
-      async forgotten({ page }) {
-        await page.goto('/forgotten')
-        await page.getByLabel('Email').waitFor()
-      },
-      async 'forgotten-sent'({ page }) {
-        await page.getByLabel('Email').fill('nobody@example.com')
-        await button(page, 'Send link').click()
-        await page.getByText('Check your mail').waitFor()
-      },
-    }
-    await lookAt(t, await browser.person(t, { service }), views)
+    await screenshot(page, 'mail-forgotten')
   })
 })
 
 describe('my email', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
   /** The token of the link to another email, which was asked for in a sign-in that has ended. */
   async function newEmailToken(user: TestUser): Promise<string> {
@@ -136,16 +139,15 @@ describe('my email', () => {
     assert.ok(server.received().some(({ to }) => to.includes(user.email)))
   })
 
-  it('stays as it is if the person signs out everywhere else, also where nobody else is signed in', async (t) => {
+  it('stays as it is if the person signs out everywhere else, also where nobody else is signed in', async () => {
     const user = await newUser(service)
-    const visitor = await browser.person(t, { service })
-    const { page } = visitor
+    const { page } = person
     const token = await newEmailToken(user)
-    await signIn(visitor, user)
+    await signIn(person, user)
     await page.goto('/account')
     await button(page, 'Sign out everywhere else').click()
     await page.getByText('You are signed out everywhere else.').first().waitFor()
-    visitor.expectFault(/ 404 .*\/v1\/auth\/links\/check/)
+    person.expectFault(/ 404 .*\/v1\/auth\/links\/check/)
     await page.goto(`/new-email#token=${token}&email=new-${user.email}`)
     await page.getByText('The link is not valid').waitFor()
   })
@@ -158,14 +160,14 @@ describe('my email', () => {
         await button(page, 'Confirm email').waitFor()
       },
     }
-    await lookAt(t, await browser.person(t, { service }), views)
+    await lookAt(t, person, views)
   })
 })
 
 describe('the mail settings of my account', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
-  it('are kept, and lead to a mail that says what waits', async (t) => {
+  it('are kept, and lead to a mail that says what waits', async () => {
     const user = await newUser(service, { roles: ['Admin'] })
     const { page } = person
     await signIn(person, user)
@@ -185,16 +187,15 @@ describe('the mail settings of my account', () => {
     await post.sendAll()
     const digest = server.received().find(({ to }) => to.includes(user.email))
     assert.match(digest?.headers.subject ?? '', /^\d+ orders? waits? for your approval$/)
-    const reading = await browser.person(t, { service })
-    await reading.page.setContent(digest?.html ?? '')
-    await reading.page.getByRole('link', { name: 'Review' }).waitFor()
-    await screenshot(reading.page, 'mail-digest')
+    await page.goto('about:blank')
+    await page.setContent(digest?.html ?? '')
+    await page.getByRole('link', { name: 'Review' }).waitFor()
+    await screenshot(page, 'mail-digest')
   })
 
   it('are accessible in both themes and widths', async (t) => {
     const user = await newUser(service, { roles: ['Admin'] })
-    const other = await browser.person(t, { service })
-    await signIn(other, user)
+    await signIn(person, user)
     const views: Views = {
       async 'account-mail'({ page }) {
         await page.goto('/account')
@@ -202,6 +203,6 @@ describe('the mail settings of my account', () => {
         await page.getByLabel('Time').waitFor()
       },
     }
-    await lookAt(t, other, views)
+    await lookAt(t, person, views)
   })
 })
