@@ -12,7 +12,7 @@ import {
   storedOrder,
   visit,
 } from '../support/browser/orders.ts'
-import { inTurn, openBrowser, type Person, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, type Person } from '../support/browser/person.ts'
 import { approve, closed, dialog, inDialog, titled } from '../support/browser/question.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import type { Client } from '../support/client.ts'
@@ -50,6 +50,11 @@ async function open(page: Page): Promise<void> {
   await titled(page, 'Approve this order?')
 }
 
+async function announcesApproval(page: Page, id: string): Promise<void> {
+  const { body } = await (await service.bearer('viewer')).get(`/v1/orders/${id}/approvals`)
+  await page.getByRole('status').getByText(`Order #${body.number} approved`, { exact: true }).waitFor()
+}
+
 /** Checks the view of an order that someone has approved. */
 async function showsApproval(page: Page, userName: string): Promise<void> {
   await page.locator('.order-title').getByText('Approved', { exact: true }).waitFor()
@@ -60,9 +65,9 @@ async function showsApproval(page: Page, userName: string): Promise<void> {
   assert.equal(await approve(page).count(), 0)
 }
 
-describe('approving an order', sideBySide, () => {
-  describe('an approval', inTurn, () => {
-    const person = browser.samePerson({ service, timezone: 'Europe/Berlin' })
+describe('approving an order', () => {
+  describe('an approval', () => {
+    const person = browser.stayingPerson({ service, timezone: 'Europe/Berlin' })
 
     it('asks with customer and total, focuses Approve first, keeps the focus inside, and does nothing until it is answered', async (t) => {
       const { page, id } = await toOrder(person, { customer: 'Acme & Sons' })
@@ -99,10 +104,7 @@ describe('approving an order', sideBySide, () => {
           await titled(page, 'Approve this order?')
           await page.keyboard.press('Enter')
           await closed(page)
-          await page
-            .getByRole('status')
-            .getByText(/^Order #\d+ approved$/)
-            .waitFor()
+          await announcesApproval(page, id)
           await showsApproval(page, 'admin')
           await focuses(page, 'Order for Acme & Sons')
           assert.equal(sent.length, 1)
@@ -149,8 +151,8 @@ describe('approving an order', sideBySide, () => {
     })
   })
 
-  describe('an order that changes during the question', inTurn, () => {
-    const person = browser.samePerson({ service, timezone: 'Europe/Berlin' })
+  describe('an order that changes during the question', () => {
+    const person = browser.stayingPerson({ service, timezone: 'Europe/Berlin' })
 
     it('is not approved again: the dialog shows who decided it, when, and what changed', async () => {
       const { page, id } = await toOrder(person)
@@ -275,8 +277,8 @@ describe('approving an order', sideBySide, () => {
     })
   })
 
-  describe('an approval whose answer is lost', inTurn, () => {
-    const person = browser.samePerson({ service, timezone: 'Europe/Berlin' })
+  describe('an approval whose answer is lost', () => {
+    const person = browser.stayingPerson({ service, timezone: 'Europe/Berlin' })
 
     /** The service has approved it, and its answer is held up on the way. */
     async function committed(id: string): Promise<void> {
@@ -298,10 +300,7 @@ describe('approving an order', sideBySide, () => {
       const again = page.waitForResponse((response) => response.request().method() === 'PATCH')
       await person.network('normal')
       assert.equal((await again).headers()['idempotency-replayed'], 'true')
-      await page
-        .getByRole('status')
-        .getByText(/^Order #\d+ approved$/)
-        .waitFor()
+      await announcesApproval(page, id)
       await showsApproval(page, 'admin')
       assert.ok(sent.length >= 2)
       assert.equal(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size, 1)
