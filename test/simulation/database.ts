@@ -9,8 +9,14 @@ import type { AppDatabase } from '../../server/db/port.ts'
 import { restoreDatabase } from '../../server/db/restore.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { openAppDatabase } from '../../server/operations.ts'
-import { createTestDatabase, type TestDatabase, testEngine, withRawDatabase } from '../support/database.ts'
-import { connectTo, runSql } from '../support/postgres.ts'
+import {
+  administer,
+  createTestDatabase,
+  type TestDatabase,
+  testEngine,
+  withRawDatabase,
+} from '../support/database.ts'
+import { connectTo } from '../support/postgres.ts'
 
 const isSqlite = testEngine === 'sqlite'
 /** Commits of changes to these can be made to fail. */
@@ -173,8 +179,8 @@ export class SimulatedDatabase {
 }
 
 const nameIn = ({ databaseUrl }: TestDatabase) => new URL(databaseUrl).pathname.slice(1)
-const administer = (statement: string) => runSql(process.env.TEST_DATABASE_URL ?? '', statement)
-const drop = (name: string) => administer(`drop database if exists ${name} with (force)`)
+const onServer = (statement: string) => administer(process.env.TEST_DATABASE_URL ?? '', statement)
+const drop = (name: string) => onServer(`drop database if exists ${name} with (force)`)
 
 async function copyOf(original: TestDatabase): Promise<TestDatabase> {
   if (isSqlite) {
@@ -184,13 +190,13 @@ async function copyOf(original: TestDatabase): Promise<TestDatabase> {
     return { databaseUrl: `file:${file}`, file, drop: () => rm(folder, { recursive: true, force: true }) }
   }
   const name = `simulation_${process.pid}_${++made}`
-  await administer(`create database ${name} template ${nameIn(original)} strategy file_copy`)
+  await onServer(`create database ${name} template ${nameIn(original)} strategy file_copy`)
   const url = new URL(original.databaseUrl)
   url.pathname = `/${name}`
-  return { databaseUrl: url.href, file: '', drop: async () => void (await drop(name)) }
+  return { databaseUrl: url.href, file: '', drop: () => drop(name) }
 }
 
 async function replace(place: TestDatabase, backup: TestDatabase): Promise<void> {
   await drop(nameIn(place))
-  await administer(`create database ${nameIn(place)} template ${nameIn(backup)} strategy file_copy`)
+  await onServer(`create database ${nameIn(place)} template ${nameIn(backup)} strategy file_copy`)
 }

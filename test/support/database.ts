@@ -45,14 +45,13 @@ export async function createPostgresDatabase(server: string): Promise<TestDataba
   }
 }
 
-async function administer(server: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server })
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
+const administrations = new Map<string, pg.Pool>()
+
+/** Runs statements at the server, on one connection for all calls. */
+export async function administer(server: string, ...statements: string[]): Promise<void> {
+  const pool = administrations.get(server) ?? singleConnection(server)
+  administrations.set(server, pool)
+  for (const statement of statements) await pool.query(statement)
 }
 
 let rawTurn: Promise<unknown> = Promise.resolve()
@@ -117,9 +116,12 @@ async function untilUnlocked<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A connection may still be closing when the database is dropped: that is not an error. */
+/**
+ * A connection may still be closing when the database is dropped: that is not an error. While it is idle, it
+ * keeps no process from ending.
+ */
 export function singleConnection(connectionString: string, types?: pg.CustomTypesConfig): pg.Pool {
-  const pool = new pg.Pool({ connectionString, max: 1, ...(types && { types }) })
+  const pool = new pg.Pool({ connectionString, max: 1, allowExitOnIdle: true, ...(types && { types }) })
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool.on('error', () => undefined)
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { migrateDatabase } from '../../server/db/open.ts'
-import { createTestDatabase, keepRawDatabase, type TestDatabase } from './database.ts'
+import { administer, createTestDatabase, keepRawDatabase, type TestDatabase } from './database.ts'
 import { connectTo } from './postgres.ts'
 
 export interface ServedDatabase extends TestDatabase {
@@ -27,7 +27,7 @@ async function createCopy(server: string): Promise<ServedDatabase> {
   const roles = await original
   const name = newName()
   const { database } = statementsOf(name, roles)
-  await runEach(server, database.replace('template0', `${roles} strategy file_copy`))
+  await administer(server, ...each(database.replace('template0', `${roles} strategy file_copy`)))
   const databaseUrl = addressOf(server, name, roles, 'owner')
   const close = keepRawDatabase(databaseUrl)
   return {
@@ -36,7 +36,7 @@ async function createCopy(server: string): Promise<ServedDatabase> {
     file: '',
     async drop() {
       await close()
-      await runEach(server, `drop database ${name} with (force)`)
+      await administer(server, `drop database ${name} with (force)`)
     },
   }
 }
@@ -45,13 +45,13 @@ async function createCopy(server: string): Promise<ServedDatabase> {
 async function createOriginal(server: string): Promise<string> {
   const name = newName()
   const { roles, database, inside, afterMigration } = statementsOf(name, name)
-  await runEach(server, roles + database)
+  await administer(server, ...each(roles + database))
   await runEach(addressOf(server, name), inside)
   const owner = addressOf(server, name, name, 'owner')
   await migrateDatabase({ databaseUrl: owner })
   await runEach(owner, afterMigration)
   process.once('beforeExit', () =>
-    runEach(server, `drop database ${name}; drop role ${name}_app; drop role ${name}_owner`),
+    administer(server, `drop database ${name}`, `drop role ${name}_app`, `drop role ${name}_owner`),
   )
   return name
 }
@@ -79,12 +79,12 @@ function statementsOf(name: string, roleNames: string) {
   return { roles, database, inside, afterMigration }
 }
 
+const each = (statements: string) => statements.split(';').filter((text) => text.trim() !== '')
+
 async function runEach(url: string, statements: string): Promise<void> {
   const client = await connectTo(url)
   try {
-    for (const statement of statements.split(';').filter((text) => text.trim() !== '')) {
-      await client.query(statement)
-    }
+    for (const statement of each(statements)) await client.query(statement)
   } finally {
     await client.end()
   }
