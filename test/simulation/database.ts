@@ -1,6 +1,3 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { sql, type Transaction } from '#kysely'
 import { headOfLog } from '../../server/audit/audit.ts'
 import { beginEra } from '../../server/audit/sealing/era.ts'
@@ -11,6 +8,7 @@ import type { Database } from '../../server/db/tables.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import {
   administer,
+  copyTestDatabase,
   createTestDatabase,
   type TestDatabase,
   testEngine,
@@ -80,7 +78,7 @@ export class SimulatedDatabase {
   }
 
   static async copyOf(template: TestDatabase, now: number): Promise<SimulatedDatabase> {
-    const place = await copyOf(template)
+    const place = await copyTestDatabase(template)
     return new SimulatedDatabase(place, await openAppDatabase(place), now)
   }
 
@@ -142,7 +140,7 @@ export class SimulatedDatabase {
   async backUp(): Promise<void> {
     await this.#backup?.drop()
     await this.port.close()
-    this.#backup = await copyOf(this.#place)
+    this.#backup = await copyTestDatabase(this.#place)
     this.port = await openAppDatabase(this.#place)
   }
 
@@ -181,20 +179,6 @@ export class SimulatedDatabase {
 const nameIn = ({ databaseUrl }: TestDatabase) => new URL(databaseUrl).pathname.slice(1)
 const onServer = (statement: string) => administer(process.env.TEST_DATABASE_URL ?? '', statement)
 const drop = (name: string) => onServer(`drop database if exists ${name} with (force)`)
-
-async function copyOf(original: TestDatabase): Promise<TestDatabase> {
-  if (isSqlite) {
-    const folder = await mkdtemp(join(tmpdir(), 'countersign-simulation-'))
-    const file = join(folder, 'test.db')
-    await copyFile(original.file, file)
-    return { databaseUrl: `file:${file}`, file, drop: () => rm(folder, { recursive: true, force: true }) }
-  }
-  const name = `simulation_${process.pid}_${++made}`
-  await onServer(`create database ${name} template ${nameIn(original)} strategy file_copy`)
-  const url = new URL(original.databaseUrl)
-  url.pathname = `/${name}`
-  return { databaseUrl: url.href, file: '', drop: () => drop(name) }
-}
 
 async function replace(place: TestDatabase, backup: TestDatabase): Promise<void> {
   await drop(nameIn(place))

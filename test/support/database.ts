@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -32,10 +32,18 @@ async function createSqlite(): Promise<TestDatabase> {
   return { databaseUrl: `file:${file}`, file, drop: () => rm(folder, { recursive: true, force: true }) }
 }
 
+/** Nobody may have the original open. */
+export async function copyTestDatabase({ databaseUrl, file }: TestDatabase): Promise<TestDatabase> {
+  if (serverUrl) return createPostgresDatabase(serverUrl, new URL(databaseUrl).pathname.slice(1))
+  const copy = await createSqlite()
+  await copyFile(file, copy.file)
+  return copy
+}
+
 /** Creates a database on the given server. */
-export async function createPostgresDatabase(server: string): Promise<TestDatabase> {
+export async function createPostgresDatabase(server: string, template = 'template1'): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
-  await administer(server, `create database ${name} strategy file_copy`)
+  await administer(server, `create database ${name} template ${template} strategy file_copy`)
   const url = new URL(server)
   url.pathname = `/${name}`
   return {
