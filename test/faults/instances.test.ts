@@ -154,8 +154,13 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
   it('failed sign-ins at both are counted together: five are free, and the sixth waits at either', async () => {
     const wrong = { email: `nobody-${randomUUID()}@example.com`, password: 'wrong' }
     const guess = (baseUrl: string) => new Client(baseUrl).post('/v1/auth/token', wrong)
+    const begun = performance.now()
     const answers = await spread(12, guess)
-    assert.deepEqual([count(answers, 401), count(answers, 429)], [5, 7])
+    // On a busy machine the wait of a second, and the longer ones after it, may end before the last guess.
+    const waitsOver = Math.floor(Math.log2(1 + (performance.now() - begun) / 1_000))
+    const refused = count(answers, 429)
+    assert.ok(refused <= 7 && refused >= 7 - waitsOver, `${refused} refused`)
+    assert.equal(count(answers, 401), 12 - refused)
     const later = await spread(2, guess)
     for (const answer of later) assertProblem(answer, 429, 'too-many-attempts')
   })
