@@ -58,7 +58,7 @@ type Engine = keyof typeof engines
 const defaults = {
   engine: 'SQLite' as Engine,
   /** Loading the service takes 1.1 s of a core, so files share a process. */
-  filesOfAProcess: 16,
+  filesOfAProcess: 24,
   /** Its files take long, so none of them should be left alone at the end. */
   startsFirst: false,
   /** Waits at least half of its time, so the cores have room for other processes. */

@@ -13,15 +13,18 @@ import { type Browser, chromium } from 'playwright-core'
 const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url))
 const unpackScript = fileURLToPath(new URL('./unpack.ts', import.meta.url))
 
+/** A page of a test ends before optimized code earns what compiling it costs: a seventh of the renderer. */
+const args = ['--js-flags=--no-opt --no-maglev']
+
 /**
  * Starts a headless Chromium: that of CHROMIUM_PATH; else the one from npm on linux-x64, an installed Chrome
  * elsewhere. It is driven over a pipe and ends with it, so it never outlives this process.
  */
 export async function launchChromium(): Promise<Browser> {
   const path = process.env.CHROMIUM_PATH
-  if (path) return chromium.launch({ executablePath: path })
+  if (path) return chromium.launch({ executablePath: path, args })
   if (platform() === 'linux' && arch() === 'x64') return launchUnpacked(await unpackedFolder())
-  return chromium.launch({ channel: 'chrome' }).catch((cause) => {
+  return chromium.launch({ channel: 'chrome', args }).catch((cause) => {
     throw new Error(
       `The tests in a browser need Chrome on ${platform()}-${arch()}: install it, or set CHROMIUM_PATH to the ` +
         'executable of a Chromium.',
@@ -32,7 +35,7 @@ export async function launchChromium(): Promise<Browser> {
 
 /** The package's libraries are old, so they are used only if the system has none. */
 async function launchUnpacked(folder: string): Promise<Browser> {
-  const options = { executablePath: join(folder, 'chromium') }
+  const options = { executablePath: join(folder, 'chromium'), args }
   const env = { ...process.env, FONTCONFIG_FILE: join(folder, 'fonts.conf') }
   try {
     return await chromium.launch({ ...options, env })
