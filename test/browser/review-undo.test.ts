@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict'
-import { after, describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { newUser, setPassword, signIn as signInElsewhere, type TestUser } from '../support/accounts.ts'
+import { newUser, setPassword, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, holdTime, signInByForm, signInHeading, waitForFocus } from '../support/browser/journeys.ts'
 import { approvalsOf, eventually, focuses, storedOrder, visit } from '../support/browser/orders.ts'
 import { answered } from '../support/browser/pages.ts'
-import { openBrowser, type Person, screenshot } from '../support/browser/person.ts'
+import { openBrowser, screenshot } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })
+const user = await newUser(service, { roles: ['Admin'] })
+const other = await newUser(service, { roles: ['Admin'] })
+const colleague = await signInElsewhere(service, other)
 
 interface Scene {
   page: Page
-  user: TestUser
   ids: string[]
   /** Waits until keys are accepted, because the order has to be on the screen for a moment first. */
   look(): Promise<void>
   /** Approves the order at this place by its key, and waits for the next one. */
   approve(number: number): Promise<void>
-  /** Lets time pass at once for the person, whose date otherwise stands still. */
-  pass(milliseconds: number): Promise<void>
   /** The stored status of each order. */
   statuses(): Promise<number[]>
 }
@@ -30,39 +30,6 @@ interface Scene {
 const lookMilliseconds = 250
 const undoMilliseconds = 5_000
 const minute = 60_000
-
-let scenes = 0
-
-/**
- * In a review of three orders of a customer that no other test has, by a new user who has turned off
- * confirmation.
- */
-async function inReview(person: Person): Promise<Scene> {
-  scenes += 1
-  const name = `Heron${scenes}`
-  const operator = await service.bearer('operator')
-  const ids: string[] = []
-  for (const place of ['One', 'Two', 'Three'])
-    ids.push(await createdId(operator, { customer: `${name} ${place}` }))
-  const user = await newUser(service, { roles: ['Admin'] })
-  const asks = JSON.stringify(`countersign.review-asks.${user.id}`)
-  await person.page.addInitScript(`try { localStorage.setItem(${asks}, 'no') } catch {}`)
-  const pass = await holdTime(person.page, service.now())
-  const page = await visit(person, user, `/orders/review?filter=${name}&orderBy=createdAtUtc&order=Asc`)
-  const shows = (number: number) => page.getByText(`${number} of 3`, { exact: true }).waitFor()
-  const look = async () => {
-    await page.getByRole('button', { name: /^Approve/ }).waitFor()
-    await pass(lookMilliseconds)
-  }
-  const approve = async (number: number) => {
-    await shows(number)
-    await look()
-    await page.keyboard.press('a')
-    if (number < 3) await shows(number + 1)
-  }
-  const statuses = () => Promise.all(ids.map(async (id) => (await storedOrder(service, id)).status))
-  return { page, user, ids, look, approve, pass, statuses }
-}
 
 const becomes = (scene: Scene, statuses: number[]) =>
   eventually(async () => assert.deepEqual(await scene.statuses(), statuses))
@@ -76,6 +43,9 @@ async function holdDown(page: Page, key: string): Promise<void> {
 /** Whether the browser still undoes something else by the key. */
 const pressUndo = `document.body.dispatchEvent(
   new KeyboardEvent('keydown', { key: 'z', ctrlKey: true, bubbles: true, cancelable: true }))`
+
+/** Whether the page lets the browser leave without a question. */
+const mayLeave = `dispatchEvent(new Event('beforeunload', { cancelable: true }))`
 
 const disconnected = /net::ERR_INTERNET_DISCONNECTED/
 
@@ -93,11 +63,49 @@ function answerAtLeaving(page: Page, mayLeave: boolean): string[] {
 }
 
 describe('undoing a decision', () => {
-  describe('the five seconds to undo a decision', () => {
-    const person = browser.stayingPerson({ service })
+  const person = browser.stayingPerson({ service })
+  /** Lets time pass at once for the person, whose date otherwise stands still. */
+  let pass: (milliseconds: number) => Promise<void>
+  let scenes = 0
+  before(async () => {
+    pass = await holdTime(person.page, service.now())
+    await visit(person, user, '/')
+    await person.page.evaluate(`localStorage.setItem('countersign.review-asks.${user.id}', 'no')`)
+  })
 
+  /** In a review, without confirmation, of three orders of a customer that no other test has. */
+  async function inReview(): Promise<Scene> {
+    scenes += 1
+    const name = `Heron${scenes}`
+    const operator = await service.bearer('operator')
+    const ids: string[] = []
+    for (const place of ['One', 'Two', 'Three'])
+      ids.push(await createdId(operator, { customer: `${name} ${place}` }))
+    const page = await visit(person, user, `/orders/review?filter=${name}&orderBy=createdAtUtc&order=Asc`)
+    const shows = (number: number) => page.getByText(`${number} of 3`, { exact: true }).waitFor()
+    const look = async () => {
+      await page.getByRole('button', { name: /^Approve/ }).waitFor()
+      await pass(lookMilliseconds)
+    }
+    const approve = async (number: number) => {
+      await shows(number)
+      await look()
+      await page.keyboard.press('a')
+      if (number < 3) await shows(number + 1)
+    }
+    const statuses = () => Promise.all(ids.map(async (id) => (await storedOrder(service, id)).status))
+    return { page, ids, look, approve, statuses }
+  }
+
+  /** The next scene signs in again. */
+  async function isSignedOut(): Promise<void> {
+    await signInHeading(person.page).waitFor()
+    person.visitor = undefined
+  }
+
+  describe('the five seconds to undo a decision', () => {
     it('hold the decision back, count down, and then send it', async () => {
-      const scene = await inReview(person)
+      const scene = await inReview()
       const { page } = scene
       const sent = approvalsOf(page)
       await scene.approve(1)
@@ -118,12 +126,12 @@ describe('undoing a decision', () => {
       // In a field, the key undoes what was typed.
       await page.getByRole('button', { name: /^Reject/ }).click()
       await page.getByLabel('Reason').press('Control+z')
-      await scene.pass(undoMilliseconds - 1_000)
+      await pass(undoMilliseconds - 1_000)
       await decisions(page)
         .getByText(/in 1\u00a0s/)
         .waitFor()
       assert.deepEqual([sent.length, await scene.statuses()], [0, [0, 0, 0]])
-      await scene.pass(1_000)
+      await pass(1_000)
       await becomes(scene, [1, 0, 0])
       await held(page).waitFor({ state: 'detached' })
       await page.getByText('One decision sent.', { exact: true }).waitFor()
@@ -131,7 +139,7 @@ describe('undoing a decision', () => {
     })
 
     it('allow u or Ctrl+Z to undo the latest decision first, and the review returns to its order', async () => {
-      const scene = await inReview(person)
+      const scene = await inReview()
       const { page } = scene
       await scene.approve(1)
       await scene.approve(2)
@@ -148,7 +156,7 @@ describe('undoing a decision', () => {
       await holdDown(page, 'z')
       await page.keyboard.up('Control')
       await page.getByText('2 of 3', { exact: true }).waitFor()
-      await scene.pass(undoMilliseconds)
+      await pass(undoMilliseconds)
       await becomes(scene, [1, 0, 0])
       await held(page).waitFor({ state: 'detached' })
       assert.deepEqual(await scene.statuses(), [1, 0, 0])
@@ -157,7 +165,7 @@ describe('undoing a decision', () => {
     })
 
     it('keep the reason that was typed', async () => {
-      const scene = await inReview(person)
+      const scene = await inReview()
       const { page } = scene
       await scene.look()
       await page.keyboard.press('r')
@@ -186,13 +194,13 @@ describe('undoing a decision', () => {
       assert.equal(await page.getByLabel('Reason').inputValue(), 'uja,\ntoo dear')
       await page.keyboard.press('Enter')
       await page.getByText('2 of 3', { exact: true }).waitFor()
-      await scene.pass(undoMilliseconds)
+      await pass(undoMilliseconds)
       await becomes(scene, [2, 0, 0])
     })
 
     it('are shown on every page, and the order offers no action in the meantime', async () => {
-      const scene = await inReview(person)
-      const { page, user } = scene
+      const scene = await inReview()
+      const { page } = scene
       const sent = approvalsOf(page)
       await scene.approve(1)
       await page.keyboard.press('k')
@@ -203,7 +211,7 @@ describe('undoing a decision', () => {
       await held(page).waitFor()
       assert.equal(await page.evaluate(pressUndo), false)
       await held(page).waitFor({ state: 'detached' })
-      await scene.pass(undoMilliseconds)
+      await pass(undoMilliseconds)
       await answered(page)
       assert.deepEqual([sent.length, await scene.statuses()], [0, [0, 0, 0]])
       assert.equal(new URL(page.url()).pathname, '/')
@@ -211,10 +219,8 @@ describe('undoing a decision', () => {
   })
 
   describe('a decision whose page goes away', () => {
-    const person = browser.stayingPerson({ service })
-
     it('is not sent, and its orders are still pending', async () => {
-      const scene = await inReview(person)
+      const scene = await inReview()
       const { page } = scene
       const sent = approvalsOf(page)
       const asked = answerAtLeaving(page, true)
@@ -223,7 +229,7 @@ describe('undoing a decision', () => {
       await page.reload()
       assert.deepEqual(asked, ['beforeunload'])
       await page.getByRole('button', { name: /^Approve/ }).waitFor()
-      await scene.pass(undoMilliseconds)
+      await pass(undoMilliseconds)
       await answered(page)
       assert.deepEqual([sent.length, await scene.statuses()], [0, [0, 0, 0]])
       page.removeAllListeners('dialog')
@@ -232,29 +238,27 @@ describe('undoing a decision', () => {
     })
 
     it('is sent as if nothing had been asked when the user stays', async () => {
-      const scene = await inReview(person)
+      const scene = await inReview()
       const { page } = scene
       const asked = answerAtLeaving(page, false)
       await scene.approve(1)
       await page.evaluate('location.reload()')
       await eventually(() => assert.deepEqual(asked, ['beforeunload']))
       await page.getByText('2 of 3', { exact: true }).waitFor()
-      await scene.pass(undoMilliseconds)
+      await pass(undoMilliseconds)
       await becomes(scene, [1, 0, 0])
       await page.getByText('One decision sent.').waitFor()
       page.removeAllListeners('dialog')
-      await page.reload()
-      assert.deepEqual(asked, ['beforeunload'])
+      assert.equal(await page.evaluate(mayLeave), true)
     })
   })
 
   describe('a decision before the sign-out', () => {
-    const person = browser.stayingPerson({ service })
     const question = (page: Page, name: string) => page.getByRole('alertdialog', { name })
     const signOut = (page: Page) => page.getByRole('button', { name: 'Sign out', exact: true }).click()
 
     it('is sent if the user wants that', async () => {
-      const scene = await inReview(person)
+      const scene = await inReview()
       const { page } = scene
       await scene.approve(1)
       await scene.approve(2)
@@ -263,13 +267,13 @@ describe('undoing a decision', () => {
       await asking.waitFor()
       await screenshot(page, 'review-sign-out')
       await asking.getByRole('button', { name: 'Send and sign out' }).click()
-      await signInHeading(page).waitFor()
+      await isSignedOut()
       assert.deepEqual(await scene.statuses(), [1, 1, 0])
       assert.equal(await page.getByText('not been sent').count(), 0)
     })
 
     it('is discarded if the user wants that, or stays as it is', async () => {
-      const scene = await inReview(person)
+      const scene = await inReview()
       const { page } = scene
       await page.getByRole('button', { name: /^Approve/ }).waitFor()
       person.allowFault(disconnected)
@@ -291,15 +295,13 @@ describe('undoing a decision', () => {
       await answered(page)
       await signOut(page)
       await asking.getByRole('button', { name: 'Discard' }).click()
-      await signInHeading(page).waitFor()
+      await isSignedOut()
       assert.deepEqual(await scene.statuses(), [0, 0, 0])
     })
 
     it('keeps the user signed in if it is refused', async () => {
-      const scene = await inReview(person)
+      const scene = await inReview()
       const { page, ids } = scene
-      const other = await newUser(service, { roles: ['Admin'] })
-      const colleague = await signInElsewhere(service, other)
       await scene.approve(1)
       await colleague.patch(`/v1/orders/${ids[0]}/reject`, { reason: 'Twice.' })
       person.expectFault(/ 412 .*\/approve\)/)
@@ -310,22 +312,20 @@ describe('undoing a decision', () => {
         .getByText(/^Not approved: /)
         .waitFor()
       await signOut(page)
-      await signInHeading(page).waitFor()
+      await isSignedOut()
     })
   })
 
   describe('a decision without a connection', () => {
-    const person = browser.stayingPerson({ service })
-
     it('can be undone as long as it was not sent, by itself or with all others', async () => {
-      const scene = await inReview(person)
+      const scene = await inReview()
       const { page } = scene
       const sent = approvalsOf(page)
       await scene.look()
       person.allowFault(disconnected)
       await page.context().setOffline(true)
       await scene.approve(1)
-      await scene.pass(minute)
+      await pass(minute)
       await decisions(page)
         .getByText('One decision not sent. It will go out when you’re back online.')
         .first()
@@ -335,7 +335,7 @@ describe('undoing a decision', () => {
       await page.getByText('1 of 3', { exact: true }).waitFor()
       await held(page).waitFor({ state: 'detached' })
       await scene.approve(1)
-      await scene.pass(minute)
+      await pass(minute)
       await checkAccessibility(page)
       await screenshot(page, 'review-offline')
       await page.context().setOffline(false)
@@ -346,17 +346,13 @@ describe('undoing a decision', () => {
   })
 
   describe('a decision that does not go through', () => {
-    const person = browser.stayingPerson({ service })
-
     it('says who decided first, while the user continues', async () => {
-      const scene = await inReview(person)
+      const scene = await inReview()
       const { page, ids } = scene
-      const other = await newUser(service, { roles: ['Admin'] })
-      const colleague = await signInElsewhere(service, other)
       await scene.approve(1)
       await colleague.patch(`/v1/orders/${ids[0]}/reject`, { reason: 'Twice.' })
       person.expectFault(/ 412 .*\/approve\)/)
-      await scene.pass(undoMilliseconds)
+      await pass(undoMilliseconds)
       await decisions(page)
         .getByText(/^Not approved: .*Heron\d+ One.*, 1\.00$/)
         .waitFor()
@@ -375,13 +371,13 @@ describe('undoing a decision', () => {
     })
 
     it('waits for the next sign-in if the session has ended, and is then sent', async () => {
-      const scene = await inReview(person)
-      const { page, user } = scene
+      const scene = await inReview()
+      const { page } = scene
       await scene.approve(1)
       await scene.approve(2)
       await setPassword(service, user)
       person.allowFault(/ 401 /)
-      await scene.pass(undoMilliseconds)
+      await pass(undoMilliseconds)
       await signInHeading(page).waitFor()
       await page
         .getByText(`2 decisions have not been sent. Sign in as ${user.userName} to send them.`)
@@ -389,7 +385,7 @@ describe('undoing a decision', () => {
       await screenshot(page, 'review-sign-in')
       assert.deepEqual(await scene.statuses(), [0, 0, 0])
       await signInByForm(page, user.credentials, held(page))
-      await scene.pass(undoMilliseconds)
+      await pass(undoMilliseconds)
       await page.getByText('2 decisions sent.').waitFor()
       assert.deepEqual(await scene.statuses(), [1, 1, 0])
     })
