@@ -1,11 +1,11 @@
 // engine: none
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { describe, it } from 'node:test'
 import type { SMTPServerOptions } from 'smtp-server'
 import { isRefusal, reasonOf, Smtp, Unmailable } from '../../server/mail/smtp.ts'
 import { systemNames } from '../../server/names.ts'
 import type { Sender } from '../../server/setting.ts'
+import { certificate } from '../support/certificate.ts'
 import { type MailServer, startMailServer } from '../support/mail.ts'
 
 type T = { after(hook: () => unknown): void }
@@ -134,7 +134,7 @@ describe('Smtp', () => {
   })
 
   describe('over TLS', () => {
-    const [key, cert] = certificate()
+    const [key, cert] = certificate('/CN=localhost', 'subjectAltName=DNS:localhost')
     const signed = { key, cert, disabledCommands: ['AUTH'] }
 
     it('sends by smtps:, and with a user and a password', async (t) => {
@@ -181,15 +181,3 @@ describe('Smtp', () => {
     })
   })
 })
-
-function certificate(): [key: string, cert: string] {
-  const options = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2']
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
-  const pem = execFileSync('openssl', ['req', ...options, ...subject, '-keyout', '-', '-out', '-'], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  const part = (name: string) =>
-    new RegExp(`-----BEGIN ${name}-----[^]*-----END ${name}-----`).exec(pem)?.[0] ?? ''
-  return [part('PRIVATE KEY'), part('CERTIFICATE')]
-}

@@ -14,9 +14,9 @@ export interface Manner {
   counter?: number
   userHandle?: string | null
   id?: string
-  /** The attestation statement. */
   format?: string
-  statement?: Cbor
+  /** The attestation statement, or how it is made of the bytes that it signs. */
+  statement?: Cbor | ((signed: Buffer) => Cbor)
   /** The key that is offered, as COSE. */
   key?: Cbor
   algorithm?: number
@@ -55,9 +55,12 @@ export class Passkey {
       id,
       cbor(manner.key ?? this.cose()),
     ])
+    const clientDataJSON = clientData('webauthn.create', options.challenge, options.rp.id, manner)
+    const signed = Buffer.concat([authData, sha256(Buffer.from(clientDataJSON, 'base64url'))])
+    const { statement = new Map() } = manner
     const attestation = new Map<Cbor, Cbor>([
       ['fmt', manner.format ?? 'none'],
-      ['attStmt', manner.statement ?? new Map()],
+      ['attStmt', typeof statement === 'function' ? statement(signed) : statement],
       ['authData', authData],
     ])
     return {
@@ -67,7 +70,7 @@ export class Passkey {
       authenticatorAttachment: 'platform',
       clientExtensionResults: {},
       response: {
-        clientDataJSON: clientData('webauthn.create', options.challenge, options.rp.id, manner),
+        clientDataJSON,
         attestationObject: cbor(attestation).toString('base64url'),
         transports: ['internal'],
       },

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { sign, X509Certificate } from 'node:crypto'
 import { beforeEach, describe, it } from 'node:test'
 import { bearerOf, machineOf, newClient, newLink, newUser, signIn } from '../../support/accounts.ts'
 import { accountEvents } from '../../support/administration.ts'
-import { cbor, type Manner, Passkey } from '../../support/authenticator.ts'
+import { type Cbor, cbor, type Manner, Passkey } from '../../support/authenticator.ts'
+import { certificate } from '../../support/certificate.ts'
 import type { Client } from '../../support/client.ts'
 import { addPasskey, signInByPasskey } from '../../support/passkeys.ts'
 import { assertProblem } from '../../support/problem.ts'
@@ -73,7 +75,14 @@ describe('POST /v1/auth/passkeys', () => {
   })
 
   describe('refuses, with one answer,', () => {
-    const x5c = new Map([['x5c', [Buffer.from('a certificate')]]])
+    const subject = '/C=CH/O=Keys/OU=Authenticator Attestation/CN=Key'
+    const [key, cert] = certificate(subject, 'basicConstraints=critical,CA:FALSE')
+    const certified = (signed: Buffer): Cbor =>
+      new Map<Cbor, Cbor>([
+        ['alg', -7],
+        ['sig', sign('sha256', signed, key)],
+        ['x5c', [new X509Certificate(cert).raw]],
+      ])
     const point = Buffer.alloc(32, 7)
     const refused: Record<string, Manner> = {
       'an answer to a request': { type: 'webauthn.get' },
@@ -84,7 +93,7 @@ describe('POST /v1/auth/passkeys', () => {
       'nobody present': { flags: 0x04 },
       'nobody verified': { flags: 0x01 },
       'a challenge of nobody': { challenge: Buffer.alloc(32, 1).toString('base64url') },
-      'a certificate, unread': { format: 'packed', statement: x5c },
+      'a certificate that holds': { format: 'packed', statement: certified },
       'a statement of a phone': { format: 'android-safetynet', statement: new Map() },
       'an unknown statement': { format: 'other' },
       'an id that is not that of the authenticator': { id: 'AAAA' },
