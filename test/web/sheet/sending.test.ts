@@ -104,12 +104,15 @@ describe('the rows of a sheet', () => {
     assert.deepEqual(unsent.get().parts, [])
   })
 
-  it('are in doubt once the service may have forgotten their keys', async () => {
+  it('are in doubt once the service may have forgotten their keys', async (t) => {
     answer = (customer) =>
       customer === 'Acme' ? answerWith(201, { id: '7' }) : problemWith(500, 'internal-error')
     await begin(rows, rows, 1)
     const { at = 0 } = sheet.get().sent ?? {}
     assert.equal(rowInDoubt(at + day - 1), undefined)
+    assert.equal(rowInDoubt(at + day), 3)
+    t.mock.method(Date, 'now', () => at + day / 2)
+    await goOn(rows)
     assert.equal(rowInDoubt(at + day), 3)
   })
 })
