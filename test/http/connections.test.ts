@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { after, before, describe, it } from 'node:test'
@@ -155,6 +156,42 @@ it('a large answer does not count as unread if its caller left before it was rea
   const answer = await fetch(baseUrl)
   assert.equal(answer.status, 200)
   assert.equal((await answer.text()).length, unreadLimitBytes / 2)
+})
+
+it('of large answers that overlap, those count that are not read yet, whichever ended first', async (t) => {
+  const app = fastify() as unknown as App
+  t.after(() => app.close())
+  app.decorateRequest('principal', null)
+  app.decorateRequest('clientAddress', '')
+  registerConnections(app)
+  app.get('/', async () => 'x'.repeat(unreadLimitBytes / 2))
+  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
+  const ask = async () => {
+    const begun = once(app.server, 'request') as Promise<[unknown, ServerResponse]>
+    const socket = await connected(baseUrl)
+    socket.pause()
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    const [, answer] = await begun
+    await until(() => answer.headersSent)
+    return { socket, answer }
+  }
+  const leave = async ({ socket, answer }: Awaited<ReturnType<typeof ask>>) => {
+    const closed = once(answer, 'close')
+    socket.destroy()
+    await closed
+  }
+  const [first, second] = [await ask(), await ask()]
+  assert.equal((await fetch(baseUrl)).status, 503)
+  await leave(first)
+  const third = await ask()
+  assert.equal((await fetch(baseUrl)).status, 503)
+  for (const each of [second, third]) await leave(each)
+  const both = [await ask(), await ask()]
+  assert.deepEqual(
+    both.map(({ answer }) => answer.statusCode),
+    [200, 200],
+  )
+  for (const each of both) await leave(each)
 })
 
 describe('an answer that is read bit by bit', () => {
