@@ -308,6 +308,17 @@ describe('a request', () => {
   })
 })
 
+it('requests of two logs each have their line', async (t) => {
+  const [log, other] = [await SignedLog.named(origin, 4), await SignedLog.named(`${origin}/2`, 4)]
+  const witness = await startWitness(t, [log.signer.key, other.signer.key])
+  for (const each of [log, other]) assert.equal((await witness.post(each.request(0, 4))).status, 200)
+  const line = { event: 'checkpoint-cosigned', from: 0, size: 4 }
+  assert.deepEqual(witness.infos, [
+    { ...line, origin },
+    { ...line, origin: `${origin}/2` },
+  ])
+})
+
 describe('many requests of one log', () => {
   it('cosign again what is cosigned, but are kept and logged once a minute', async (t) => {
     const log = await SignedLog.named(origin, 9)
