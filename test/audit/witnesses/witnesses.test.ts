@@ -222,6 +222,14 @@ describe('the witnesses of the log', () => {
   })
 })
 
+it('no event of an era that has just begun is cosigned', async (t) => {
+  const instance = await instanceOf(t, 3, await threeWitnesses(t))
+  await instance.start().look()
+  await instance.db.write('beginEra', { atLeast: 1, stamp: stamp() })
+  const { quorumAt, uncosignedEvents } = await instance.report()
+  assert.deepEqual([quorumAt, uncosignedEvents], [undefined, 4])
+})
+
 describe('a database that was put in place of another', () => {
   for (const [size, what] of [
     [5, 'it has a checkpoint of 10 events, more than the log'],
