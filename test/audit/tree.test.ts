@@ -74,6 +74,18 @@ describe('the tree of the log', () => {
       await rewrite(sequence, String(lines[sequence - 1]?.hash))
     }
   })
+
+  it('makes a growing tile of its parts alone', async () => {
+    const roots = Array.from({ length: 300 }, (_, index) => index.toString(16).padStart(64, '0'))
+    const parts = roots.map((root, number) => ({ level: 1, number, root, hashes: root }))
+    await withRawDatabase(database.databaseUrl, (raw) =>
+      raw.insertInto('log_tiles').values(parts.toReversed()).execute(),
+    )
+    await nextTurn()
+    for (const number of [0, 1, 2]) {
+      assert.deepEqual(await readTile(db.read, 2, number), roots.slice(256 * number, 256 * (number + 1)))
+    }
+  })
 })
 
 describe('tiles of higher levels', () => {
