@@ -314,6 +314,16 @@ describe('a window of a limit', () => {
     assert.equal(consume(limits, 'b'), '"read";r=0;t=20')
   })
 
+  it('lasts a whole minute for each key, however many begin and end meanwhile', () => {
+    const now = { milliseconds: 0 }
+    const limits = limitsAt(now)
+    for (let second = 0; second < 200; second += 1) {
+      assert.equal(consume(limits, `${second}`), '"read";r=1;t=60')
+      if (second >= 59) assert.equal(consume(limits, `${second - 59}`), '"read";r=0;t=1')
+      now.milliseconds += 1_000
+    }
+  })
+
   it('is kept for at least the last hundred thousand keys, and not for many more', () => {
     const limits = limitsAt({ milliseconds: 0 })
     const key = (number: number) => consume(limits, `key ${number}`)
