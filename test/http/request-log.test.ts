@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Logger } from 'pino'
+import { RefusalLog } from '../../server/http/refusal-log.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const info = 30
@@ -39,5 +41,22 @@ describe('the log of requests', () => {
       sums.map(({ level, address, leftOut }) => ({ level, address, leftOut })),
       [{ level: info, address: '127.0.0.1', leftOut: 40 }],
     )
+  })
+
+  it('has a hundred more in each minute', (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const info = t.mock.fn((_line: { event: string; leftOut?: number }) => undefined)
+    const log = new RefusalLog({ info } as unknown as Logger)
+    for (const refused of [150, 130]) {
+      for (let count = 0; count < refused; count += 1) log.note({ address: '192.0.2.1', reason: 'x' })
+      t.mock.timers.tick(60_000)
+    }
+    log.close()
+    const lines = info.mock.calls.map(({ arguments: [line] }) => line)
+    assert.deepEqual(
+      lines.flatMap(({ leftOut = [] }) => leftOut),
+      [50, 30],
+    )
+    assert.equal(lines.filter(({ event }) => event === 'request-unreadable').length, 200)
   })
 })
