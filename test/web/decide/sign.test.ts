@@ -36,14 +36,18 @@ describe('the words next to the touch', () => {
 })
 
 describe('several orders to sign', () => {
-  let asked: string[][] = []
+  let asked: [id: string, version: number][][] = []
   let answers: Response[] = []
+  let now: object = {}
   serviceIs(async (path, request) => {
     if (path === '/v1/auth/me') return answerWith(200, { id: 1, userName: 'mara', roles: [] })
     if (path === '/v1/auth/me/permissions') return answerWith(200, { permissions: [] })
     if (path === '/v1/auth/csrf') return answerWith(200, { token: 'token' })
+    if (path === '/v1/orders/2') return answerWith(200, { ...subject, ...now }, { etag: '"4"' })
+    if (path === '/v1/orders/2/documents') return answerWith(200, { items: [] })
     if (path !== '/v1/orders/decisions') return answerWith(204)
-    asked.push((await request.json()).orders.map(({ id }: { id: string }) => id))
+    const { orders } = await request.json()
+    asked.push(orders.map(({ id, version }: { id: string; version: number }) => [id, version]))
     return answers.shift() ?? problemWith(409, 'passkey-needed')
   })
   before(() => loadSession())
@@ -54,19 +58,41 @@ describe('several orders to sign', () => {
     return sign('reject', subjects, new AbortController().signal)
   }
 
+  const refusal = (status: number, code: string) =>
+    problemWith(status, code, {}, { errors: [{ pointer: '#/orders/1', code, detail: '' }] })
+  const all = [
+    ['1', 3],
+    ['2', 3],
+    ['3', 3],
+  ]
+  const withoutIt = [
+    ['1', 3],
+    ['3', 3],
+  ]
+
   it('go without one that the service refuses', async () => {
-    const errors = [{ pointer: '#/orders/1', code: 'order-not-pending', detail: '' }]
-    const refused = problemWith(409, 'order-not-pending', {}, { errors })
-    assert.equal((await rejecting(refused)).size, 0)
+    assert.equal((await rejecting(refusal(409, 'order-not-pending'))).size, 0)
+    assert.deepEqual(asked, [all, withoutIt])
+  })
+
+  it('ask again about one whose version alone has changed, and go without one that differs', async () => {
+    await rejecting(refusal(412, 'precondition-failed'))
     assert.deepEqual(asked, [
-      ['1', '2', '3'],
-      ['1', '3'],
+      all,
+      [
+        ['1', 3],
+        ['2', 4],
+        ['3', 3],
+      ],
     ])
+    now = { total: 9_900 }
+    await rejecting(refusal(412, 'precondition-failed'))
+    assert.deepEqual(asked, [all, withoutIt])
   })
 
   it('are none without signatures where the failure is about none of them', async () => {
     await assert.rejects(rejecting(problemWith(403, 'permission-denied')))
-    assert.deepEqual(asked, [['1', '2', '3']])
+    assert.deepEqual(asked, [all])
   })
 })
 
