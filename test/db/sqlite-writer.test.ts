@@ -225,6 +225,20 @@ describe('the SQLite writer', () => {
     })
   }
 
+  it('leaves what a command wrote in the log if the file cannot grow', async (t) => {
+    const file = newFile()
+    const port = await openFile(file, false)
+    await port.write('add', { name: 'logged' })
+    const { pragma } = Sqlite.prototype
+    t.mock.method(Sqlite.prototype, 'pragma', function (this: Sqlite.Database, text: string) {
+      if (text.startsWith('wal_checkpoint')) throw new Sqlite.SqliteError('disk full', 'SQLITE_FULL')
+      return pragma.call(this, text)
+    })
+    await port.close()
+    const again = await open(t, file)
+    assert.deepEqual(await namesOf(again, 'logged'), ['logged'])
+  })
+
   it('leaves a file alone that has replaced its own', async () => {
     const file = newFile()
     const port = await openFile(file)

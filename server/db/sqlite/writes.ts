@@ -55,8 +55,11 @@ export function runSqliteWriter(
     }
     scheduled = false
     if (closing) {
-      // Next to a running service, a command's writes would otherwise stay in the log.
-      connection.pragma('wal_checkpoint(PASSIVE)')
+      // Next to a running service, a command's writes would otherwise stay in the log. If the file cannot
+      // grow, nothing is lost.
+      try {
+        connection.pragma('wal_checkpoint(PASSIVE)')
+      } catch {}
       connection.close()
       port.close()
     }
