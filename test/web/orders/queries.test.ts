@@ -67,11 +67,13 @@ describe('the documents of an order', () => {
   })
 })
 
-describe('a change that overtakes the first answer of an order', () => {
+describe('changes that overtake the first answer of an order', () => {
   let etag: string
+  let asked: string[]
   let held: PromiseWithResolvers<void>
   serviceIs(async (path) => {
     if (path.endsWith('/documents')) return answerWith(200, { items: [{ name: 'Offer.pdf' }] })
+    asked.push(path)
     const answer = answerWith(200, { id: path }, { etag })
     await held.promise
     return answer
@@ -82,17 +84,19 @@ describe('a change that overtakes the first answer of an order', () => {
     ['shown', 'on the screen', () => new QueryObserver(queries, orderQuery('shown')).subscribe(() => {})],
     ['early', 'that is fetched before it is opened', () => prefetchOrder('early')],
   ] as const) {
-    it(`is read after it, ${where}`, async () => {
+    it(`have it read once more, ${where}`, async () => {
       etag = '"1"'
+      asked = []
       held = Promise.withResolvers()
       const leave = begin()
       await settled()
       etag = '"2"'
-      const changed = ordersChanged(id)
+      const changes = Array.from({ length: 3 }, () => ordersChanged(id))
       held.resolve()
-      await changed
+      await Promise.all(changes)
       await queries.fetchQuery(orderQuery(id))
       assert.deepEqual(namesOf(id), [{ name: 'Offer.pdf' }])
+      assert.equal(asked.filter((path) => path.endsWith(id)).length, 2)
       leave?.()
     })
   }

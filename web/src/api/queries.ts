@@ -16,7 +16,8 @@ class Queries extends QueryClient {
       .filter((query) => query.state.data === undefined || !query.isActive())
       .map(({ promise, queryKey }) =>
         promise?.then(
-          () => super.invalidateQueries({ queryKey, exact: true }, options),
+          // One more answer is enough for all changes that the first one may lack.
+          () => super.invalidateQueries({ queryKey, exact: true }, { ...options, cancelRefetch: false }),
           () => undefined,
         ),
       )
