@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { SMTPServerOptions } from 'smtp-server'
 import { isRefusal, reasonOf, Smtp, Unmailable } from '../../server/mail/smtp.ts'
-import { systemNames } from '../../server/names.ts'
+import { type Resolve, systemNames } from '../../server/names.ts'
 import type { Sender } from '../../server/setting.ts'
 import { certificate } from '../support/certificate.ts'
 import { type MailServer, startMailServer } from '../support/mail.ts'
@@ -27,9 +27,13 @@ async function started(t: T, options?: SMTPServerOptions): Promise<MailServer> {
 function smtpTo(
   t: T,
   server: MailServer['server'],
-  { from = sender, tls = {} }: { from?: Sender; tls?: object } = {},
+  {
+    from = sender,
+    tls = {},
+    resolve = systemNames(),
+  }: { from?: Sender; tls?: object; resolve?: Resolve } = {},
 ) {
-  const smtp = new Smtp(server, from, systemNames(), tls)
+  const smtp = new Smtp(server, from, resolve, tls)
   t.after(() => smtp.close())
   return (email: string, settings?: string) =>
     smtp.send({
@@ -89,6 +93,17 @@ describe('Smtp', () => {
     })
     const refused = { ...secret.server, user: 'a', password: 'b' }
     assert.equal(await reasonAt(refused), 'it refused the user or the password (535)')
+  })
+
+  it('does not look for the server in another way if the service finds none', async (t) => {
+    const server = await started(t)
+    const resolve = () => Promise.reject(Object.assign(new Error('no'), { code: 'ESERVFAIL' }))
+    const failed = smtpTo(t, { ...server.server, host: 'localhost' }, { resolve })('jo@example.com')
+    assert.equal(
+      reasonOf(await failed.catch((error: unknown) => error)),
+      'its name server failed (ESERVFAIL)',
+    )
+    assert.deepEqual(server.received(), [])
   })
 
   it('names the page that ends the mail in List-Unsubscribe', async (t) => {
