@@ -260,6 +260,7 @@ describe('approving an order', () => {
       await inDialog(page, 'Approve').click()
       await titled(page, 'The order was not approved')
       await dialog(page).getByText('It no longer exists.').waitFor()
+      assert.equal(await dialog(page).getByText('This cannot be undone.').count(), 0)
       await focuses(page, 'Close')
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { name: 'Order not found' }).waitFor()
