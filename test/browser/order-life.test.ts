@@ -30,14 +30,17 @@ interface Given {
   /** The person who views it. */
   viewer?: DemoUser
   total?: number
+  /** Happens to the order before the person comes. */
+  earlier?: (id: string) => Promise<unknown>
 }
 
 /** A person at the view of a pending order that only this test knows. */
 async function atOrder(
   person: Person,
-  { creator = 'operator', viewer = 'admin', total = 1234.5 }: Given = {},
+  { creator = 'operator', viewer = 'admin', total = 1234.5, earlier }: Given = {},
 ): Promise<{ page: Page; id: string }> {
   const id = await createdId(await service.bearer(creator), { customer: 'Acme & Sons', total })
+  await earlier?.(id)
   const page = await visit(person, viewer, `/orders/${id}`)
   await event(page, 'Created by').waitFor()
   return { page, id }
@@ -153,8 +156,7 @@ describe('a rejection', () => {
 describe('a reason', () => {
   const person = browser.stayingPerson({ service })
 
-  it('can be edited after a stop that is known to have changed nothing', async (t) => {
-    const person = await browser.person(t, { service })
+  it('can be edited after a stop that is known to have changed nothing', async () => {
     const { page, id } = await atOrder(person)
     await button(page, 'Reject …').click()
     await dialog(page).getByLabel('Reason').fill('The first thought.')
@@ -189,61 +191,8 @@ describe('a reason', () => {
   })
 })
 
-describe('a person who may only look', () => {
-  const person = browser.stayingPerson({ service })
-
-  it('sees why they cannot decide, and is offered no action', async () => {
-    const { page } = await atOrder(person, { viewer: 'viewer' })
-    await page.getByText('Needs one approval. Your role does not include approving orders.').waitFor()
-    for (const name of ['Add a note', 'Reject …', 'Withdraw …', 'Duplicate']) {
-      assert.equal(await button(page, name).count(), 0, name)
-    }
-  })
-})
-
-describe('a withdrawal', () => {
-  const person = browser.stayingPerson({ service })
-
-  it('is for the creator of the order, with a reason or without', async () => {
-    const { page, id } = await atOrder(person, { viewer: 'operator' })
-    assert.equal(await button(page, 'Reject …').count(), 0)
-    await button(page, 'Withdraw …').click()
-    await titled(page, 'Withdraw this order?')
-    await focuses(page, 'Reason (optional)')
-    await inDialog(page, 'Withdraw').click()
-    await closed(page)
-    await status(page, 'Withdrawn').waitFor()
-    await event(page, 'Withdrawn by operator').waitFor()
-    assert.equal(await button(page, 'Withdraw …').count(), 0)
-    assert.deepEqual(await storedOrder(service, id), { status: 3, version: 2, modifiedBy: 'operator' })
-  })
-})
-
 describe('a note', () => {
   const person = browser.stayingPerson({ service })
-
-  it('is added in any state, once, with its line breaks', async () => {
-    const { page, id } = await atOrder(person, { viewer: 'operator' })
-    await (await colleague()).caller.patch(`/v1/orders/${id}/approve`)
-    await page.reload()
-    await status(page, 'Approved').waitFor()
-    await button(page, 'Add a note').click()
-    await focuses(page, 'Note')
-    await button(page, 'Add note').click()
-    await page.getByText('Enter a note.').first().waitFor()
-    await page.getByLabel('Note', { exact: true }).last().fill('Called them.\nThey agree.')
-    await button(page, 'Add note').dblclick()
-    await event(page, 'Note added by operator').waitFor()
-    await announced(page, /^Note added$/)
-    await focuses(page, 'Add a note')
-    assert.deepEqual(await event(page, 'Note added by operator').locator('blockquote').allInnerTexts(), [
-      'Called them.\nThey agree.',
-    ])
-    await page.reload()
-    await event(page, 'Created by').waitFor()
-    assert.equal(await event(page, 'Note added by operator').count(), 1)
-    assert.equal((await storedOrder(service, id)).version, 2)
-  })
 
   it('survives a visit to another view', async () => {
     const { page } = await atOrder(person)
@@ -259,36 +208,6 @@ describe('a note', () => {
 
 describe('an order that needs two approvals', () => {
   const person = browser.stayingPerson({ service })
-
-  it('is approved by two people, each of whom sees how many are missing', async () => {
-    const { page, id } = await atOrder(person, { total: forTwo })
-    await page.getByText('0 of 2').waitFor()
-    await page.getByText('Needs 2 approvals, one of them yours.').waitFor()
-    await approve(page).click()
-    await dialog(page).getByText('It then needs one more approval from someone else.').waitFor()
-    await inDialog(page, 'Approve').click()
-    await closed(page)
-    await announced(page, / approved by you, 1 more approval needed$/)
-    await page.getByText('1 of 2').waitFor()
-    await page.getByText('Needs one more approval. You already approved it.').waitFor()
-    await status(page, 'Pending').waitFor()
-    await event(page, 'Approval given by admin').waitFor()
-    assert.equal(await approve(page).count(), 0)
-    await page.keyboard.press('a')
-    assert.equal(await dialog(page).count(), 0)
-
-    const second = await newUser(service, { roles: ['Admin'] })
-    await visit(person, second, `/orders/${id}`)
-    await page.getByText('Needs your approval.').waitFor()
-    await approve(page).click()
-    await inDialog(page, 'Approve').click()
-    await closed(page)
-    await announced(page, / approved$/)
-    await status(page, 'Approved').waitFor()
-    await page.getByText('2 of 2').waitFor()
-    await event(page, `Approved by ${second.userName}`).waitFor()
-    assert.deepEqual(await storedOrder(service, id), { status: 1, version: 3, modifiedBy: second.userName })
-  })
 
   it('is approved though someone else approves it first, because nothing that was shown is different', async () => {
     const { page, id } = await atOrder(person, { total: forTwo })
@@ -351,11 +270,12 @@ describe('the history', () => {
   const person = browser.stayingPerson({ service })
 
   it('shows each event with its number in the log, once it has one', async () => {
-    const { page, id } = await atOrder(person)
     const admin = await service.bearer('admin')
-    await service.db.write('sealEvents', { limit: 1_000 })
-    await admin.post(`/v1/orders/${id}/notes`, { text: 'Later.' })
-    await page.reload()
+    const earlier = async (id: string) => {
+      await service.db.write('sealEvents', { limit: 1_000 })
+      await admin.post(`/v1/orders/${id}/notes`, { text: 'Later.' })
+    }
+    const { page, id } = await atOrder(person, { earlier })
     await event(page, 'Note added by admin').getByText('Being recorded').waitFor()
     await service.db.write('sealEvents', { limit: 1_000 })
     // The number appears by itself.
@@ -370,12 +290,14 @@ describe('the history', () => {
   })
 
   it('continues beyond a page', async () => {
-    const { page, id } = await atOrder(person)
     const operator = await service.bearer('operator')
-    for (let number = 1; number <= 101; number += 1) {
-      await operator.post(`/v1/orders/${id}/notes`, { text: `Note number ${number}.` })
-    }
-    await page.reload()
+    const { page } = await atOrder(person, {
+      async earlier(id) {
+        for (let number = 1; number <= 101; number += 1) {
+          await operator.post(`/v1/orders/${id}/notes`, { text: `Note number ${number}.` })
+        }
+      },
+    })
     await event(page, 'Note number 99.').waitFor()
     assert.equal(await event(page, 'Note number 100.').count(), 0)
     await button(page, 'Show more').click()
@@ -398,5 +320,95 @@ describe('a duplicate', () => {
     await event(page, 'Created by admin').waitFor()
     await page.getByText('1,243.50', { exact: true }).waitFor()
     assert.deepEqual(await storedOrder(service, id), { status: 0, version: 1, modifiedBy: null })
+  })
+})
+
+describe('an order that needs the approval of two people', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('shows each of them how many are missing', async () => {
+    const { page, id } = await atOrder(person, { total: forTwo })
+    await page.getByText('0 of 2').waitFor()
+    await page.getByText('Needs 2 approvals, one of them yours.').waitFor()
+    await approve(page).click()
+    await dialog(page).getByText('It then needs one more approval from someone else.').waitFor()
+    await inDialog(page, 'Approve').click()
+    await closed(page)
+    await announced(page, / approved by you, 1 more approval needed$/)
+    await page.getByText('1 of 2').waitFor()
+    await page.getByText('Needs one more approval. You already approved it.').waitFor()
+    await status(page, 'Pending').waitFor()
+    await event(page, 'Approval given by admin').waitFor()
+    assert.equal(await approve(page).count(), 0)
+    await page.keyboard.press('a')
+    assert.equal(await dialog(page).count(), 0)
+
+    const second = await newUser(service, { roles: ['Admin'] })
+    await visit(person, second, `/orders/${id}`)
+    await page.getByText('Needs your approval.').waitFor()
+    await approve(page).click()
+    await inDialog(page, 'Approve').click()
+    await closed(page)
+    await announced(page, / approved$/)
+    await status(page, 'Approved').waitFor()
+    await page.getByText('2 of 2').waitFor()
+    await event(page, `Approved by ${second.userName}`).waitFor()
+    assert.deepEqual(await storedOrder(service, id), { status: 1, version: 3, modifiedBy: second.userName })
+  })
+})
+
+describe('a withdrawal', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('is for the creator of the order, with a reason or without', async () => {
+    const { page, id } = await atOrder(person, { viewer: 'operator' })
+    assert.equal(await button(page, 'Reject …').count(), 0)
+    await button(page, 'Withdraw …').click()
+    await titled(page, 'Withdraw this order?')
+    await focuses(page, 'Reason (optional)')
+    await inDialog(page, 'Withdraw').click()
+    await closed(page)
+    await status(page, 'Withdrawn').waitFor()
+    await event(page, 'Withdrawn by operator').waitFor()
+    assert.equal(await button(page, 'Withdraw …').count(), 0)
+    assert.deepEqual(await storedOrder(service, id), { status: 3, version: 2, modifiedBy: 'operator' })
+  })
+})
+
+describe('a note of someone who may not approve', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('is added in any state, once, with its line breaks', async () => {
+    const { caller } = await colleague()
+    const earlier = (id: string) => caller.patch(`/v1/orders/${id}/approve`)
+    const { page, id } = await atOrder(person, { viewer: 'operator', earlier })
+    await status(page, 'Approved').waitFor()
+    await button(page, 'Add a note').click()
+    await focuses(page, 'Note')
+    await button(page, 'Add note').click()
+    await page.getByText('Enter a note.').first().waitFor()
+    await page.getByLabel('Note', { exact: true }).last().fill('Called them.\nThey agree.')
+    await button(page, 'Add note').dblclick()
+    await event(page, 'Note added by operator').waitFor()
+    await announced(page, /^Note added$/)
+    await focuses(page, 'Add a note')
+    assert.deepEqual(await event(page, 'Note added by operator').locator('blockquote').allInnerTexts(), [
+      'Called them.\nThey agree.',
+    ])
+    const { items } = (await caller.get(`/v1/orders/${id}/history`)).body
+    assert.equal(items.length, 3)
+    assert.equal((await storedOrder(service, id)).version, 2)
+  })
+})
+
+describe('a person who may only look', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('sees why they cannot decide, and is offered no action', async () => {
+    const { page } = await atOrder(person, { viewer: 'viewer' })
+    await page.getByText('Needs one approval. Your role does not include approving orders.').waitFor()
+    for (const name of ['Add a note', 'Reject …', 'Withdraw …', 'Duplicate']) {
+      assert.equal(await button(page, name).count(), 0, name)
+    }
   })
 })
