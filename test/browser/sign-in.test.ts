@@ -14,7 +14,7 @@ import {
   waitForAddress,
   waitForFocus,
 } from '../support/browser/journeys.ts'
-import { eventually } from '../support/browser/orders.ts'
+import { eventually, followLink } from '../support/browser/orders.ts'
 import { openBrowser, type Person, signIn } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { createdId } from '../support/orders.ts'
@@ -153,6 +153,7 @@ describe('the sign-in form', () => {
   it('is not shown for a dead link, unless only the service can say that it is dead', async () => {
     const { page } = person
     const unknown = '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
+    await page.goto('/')
     for (const dead of [
       '/nowhere',
       '/orders/1042x',
@@ -162,27 +163,26 @@ describe('the sign-in form', () => {
       '/accounts/services/0',
       '/webhooks/019a9d2e',
     ]) {
-      await page.goto(dead)
-      assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Page not found', dead)
+      await followLink(page, dead)
       await waitForAddress(person, dead)
+      assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Page not found', dead)
     }
     for (const possible of [`/orders/${unknown}`, `/orders/${unknown}/receipt`, '/accounts/users/999999']) {
-      await page.goto(possible)
+      await followLink(page, possible)
+      await waitForAddress(person, `/sign-in?to=${encodeURIComponent(possible)}`)
       await signInHeading(page).waitFor()
     }
   })
 
   it('leads to the overview instead of an address on another site', async () => {
     const { page } = person
-    const outside = ['//evil.example', '/\\evil.example', '/\t/evil.example', '/.//evil.example']
     await page.goto(`/sign-in?to=${encodeURIComponent('https://evil.example/orders')}`)
     await signInByForm(page, passwordOf('viewer'), heading(page, /viewer/))
     await waitForAddress(person, '/')
-    for (const to of outside) {
-      await page.goto(`/sign-in?to=${encodeURIComponent(to)}`)
-      await heading(page, /viewer/).waitFor()
-      await waitForAddress(person, '/')
-    }
+    // It is an address of this site that the browser would take for another one.
+    await page.goto(`/sign-in?to=${encodeURIComponent('/.//evil.example')}`)
+    await heading(page, /viewer/).waitFor()
+    await waitForAddress(person, '/')
   })
 })
 

@@ -8,6 +8,7 @@ import {
   useNavigate,
 } from '@tanstack/react-router'
 import { type ComponentType, useEffect, useState } from 'react'
+import { innerAddress } from '../auth/inner-address.ts'
 import { startSession, useSession } from '../auth/session.ts'
 import { SignInView } from '../auth/sign-in.tsx'
 import { parseLogSearch } from '../log/search.ts'
@@ -95,13 +96,6 @@ const signIn = createRoute({
   }),
   component: SignInView,
 })
-
-/** Always an address within this app (ASVS 5.0 3.7.2: no open redirect). */
-function innerAddress(value: unknown): string {
-  if (typeof value !== 'string' || !URL.canParse(value, location.origin)) return '/'
-  const { origin, pathname, search } = new URL(value, location.origin)
-  return origin === location.origin ? pathname + search : '/'
-}
 
 type Load<Name extends string> = () => Promise<Record<Name, ComponentType>>
 
