@@ -200,3 +200,30 @@ describe('an instance that stops while a message is on its way', () => {
     })
   }
 })
+
+describe('a lease that was asked for long ago', () => {
+  const service = testService({ env: toReceivers })
+
+  it('is extended before anything is sent', async (t) => {
+    await sealAll(service.db)
+    const receiver = await startReceiver(t)
+    const { caller } = await newAdministrator(service)
+    const { id } = await newWebhook(caller, receiver)
+    t.after(() => service.db.write('removeWebhook', { id, stamp: machineStamp(service.now()) }))
+    await createdId(caller)
+    await sealAll(service.db)
+    let now = 0
+    const sender = newSender(service, { monotonic: () => now })
+    t.after(() => sender.stop())
+    atNext(t, service.db, ['write', 'holdLease'], async (hold) => {
+      const term = await hold()
+      now = 7_000
+      atNext(t, service.db, ['write', 'holdLease'], async (extend) => {
+        assert.equal(receiver.received.length, 0)
+        return extend()
+      })
+      return term
+    })
+    await sendUntil(sender, () => receiver.received.length > 0)
+  })
+})
