@@ -234,35 +234,44 @@ describe('getOrderReceipt', () => {
       assert.deepEqual([await keep('first'), await keep('second')], ['first', 'first'])
     })
 
-    it('is not kept if a name in it was erased while it was signed', async () => {
-      const id = await createdId(reader)
-      await reader.patch(`/v1/orders/${id}/approve`)
-      await seal(original.db)
-      const [{ sequence } = assert.fail()] = await storedEvents(original.db.read, id)
-      let erased = 0
-      const db = Object.create(original.db, {
-        write: {
-          value: async (name: 'keepReceipt', input: never) => {
-            if (name === 'keepReceipt' && erased === 0) {
-              erased = Number(sequence)
-              const place = { sequence: erased, name: 'customer' }
-              await original.db.write('eraseFromLog', { ...place, stamp: stamp() })
-            }
-            return original.db.write(name, input)
+    for (const when of ['read', 'signed']) {
+      it(`is not kept if a name in it was erased while it was ${when}`, async () => {
+        const id = await createdId(reader)
+        await reader.patch(`/v1/orders/${id}/approve`)
+        await seal(original.db)
+        const [{ sequence } = assert.fail()] = await storedEvents(original.db.read, id)
+        let erased = 0
+        const erase = async () => {
+          if (erased > 0) return
+          erased = Number(sequence)
+          const place = { sequence: erased, name: 'customer' }
+          await original.db.write('eraseFromLog', { ...place, stamp: stamp() })
+        }
+        const read = original.db.read.withPlugin({
+          transformQuery: ({ node }) => node,
+          transformResult: async ({ result }) => {
+            if (result.rows.some((row) => row.sequence === sequence)) await erase()
+            return result
           },
-        },
+        })
+        const write = async (name: 'keepReceipt', input: never) => {
+          if (name === 'keepReceipt') await erase()
+          return original.db.write(name, input)
+        }
+        const moment = when === 'read' ? { read: { value: read } } : { write: { value: write } }
+        const db = Object.create(original.db, moment)
+        const other = await startService({ instanceOf: { ...original, db }, keys: original.keys })
+        const { receipt } = (await (await other.bearer('admin')).get(`/v1/orders/${id}/receipt`)).body
+        await other.close()
+        const { receipt: stored } = await original.db.read
+          .selectFrom('order_receipts')
+          .select('receipt')
+          .where('order_id', '=', id)
+          .executeTakeFirstOrThrow()
+        const values = [receipt, stored].map((jws) => readReceipt(jws).lines[0]?.line.clear.customer?.value)
+        assert.deepEqual([erased > 0, values], [true, [null, null]])
       })
-      const other = await startService({ instanceOf: { ...original, db }, keys: original.keys })
-      const { receipt } = (await (await other.bearer('admin')).get(`/v1/orders/${id}/receipt`)).body
-      await other.close()
-      const { receipt: stored } = await original.db.read
-        .selectFrom('order_receipts')
-        .select('receipt')
-        .where('order_id', '=', id)
-        .executeTakeFirstOrThrow()
-      const values = [receipt, stored].map((jws) => readReceipt(jws).lines[0]?.line.clear.customer?.value)
-      assert.deepEqual([erased > 0, values], [true, [null, null]])
-    })
+    }
 
     it('is not replaced when the log no longer shows the approval', async () => {
       const { id, receipt } = await kept()
