@@ -197,22 +197,24 @@ export function describeTransition({ path, status, kind, actor, reason, facts }:
   describe('honours Idempotency-Key', () => {
     const keyed = (id: string, key: string, headers = {}) => move(id, { 'idempotency-key': key, ...headers })
 
-    it('replays the same request, with one event', async () => {
-      const [id, key] = [await createdId(operator), randomUUID()]
-      const answers = [await keyed(id, key), await keyed(id, key)]
-      assert.deepEqual(
-        answers.map(({ status, headers }) => [
-          status,
-          headers.get('etag'),
-          headers.get('idempotency-replayed'),
-        ]),
-        [
-          [204, '"2"', null],
-          [204, '"2"', 'true'],
-        ],
-      )
-      assert.equal((await eventsOf(id)).length, 2)
-    })
+    for (const tags of ['*', '"1"', '"7", "1"']) {
+      it(`replays the same request, with one event, for If-Match: ${tags}`, async () => {
+        const [id, key, given] = [await createdId(operator), randomUUID(), { 'if-match': tags }]
+        const answers = [await keyed(id, key, given), await keyed(id, key, given)]
+        assert.deepEqual(
+          answers.map(({ status, headers }) => [
+            status,
+            headers.get('etag'),
+            headers.get('idempotency-replayed'),
+          ]),
+          [
+            [204, '"2"', null],
+            [204, '"2"', 'true'],
+          ],
+        )
+        assert.equal((await eventsOf(id)).length, 2)
+      })
+    }
 
     it('answers 422 for another If-Match or time zone', async () => {
       const [id, key] = [await createdId(operator), randomUUID()]
