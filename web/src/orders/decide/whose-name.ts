@@ -4,13 +4,19 @@ import { useMay } from '../../auth/session.ts'
 import type { OrderApprovals } from '../order.ts'
 import type { ActionName } from '../states.ts'
 
+interface Known {
+  absent: readonly string[]
+  /** Whether the person may approve in their own right. */
+  isOwn: boolean
+  approvals?: Pick<OrderApprovals, 'mayApproveFor'> | undefined
+}
+
 /** In whose name the person would act on one order or, without its approvals, on any. */
-export function useInWhoseName(
-  action: ActionName,
-  approvals?: Pick<OrderApprovals, 'mayApproveFor'>,
-): string {
-  const absent = useAbsentPersons()
-  const isOwn = useMay('Orders.Approve')
+export function useInWhoseName(action: ActionName, approvals?: Known['approvals']): string {
+  return inWhoseName(action, { absent: useAbsentPersons(), isOwn: useMay('Orders.Approve'), approvals })
+}
+
+export function inWhoseName(action: ActionName, { absent, isOwn, approvals }: Known): string {
   const isApproval = action === 'approve'
   const known = isApproval ? approvals?.mayApproveFor?.name : isOwn ? undefined : absent[0]
   if (known !== undefined) return `for ${isolated(known)}`
