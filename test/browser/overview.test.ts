@@ -11,7 +11,7 @@ import {
   waitForAddress,
   waitForFocus,
 } from '../support/browser/journeys.ts'
-import { visit } from '../support/browser/orders.ts'
+import { followLink, visit } from '../support/browser/orders.ts'
 import { openBrowser } from '../support/browser/person.ts'
 import { button } from '../support/browser/question.ts'
 import {
@@ -33,7 +33,6 @@ const day = 86_400_000
 const today = Math.floor(Date.now() / day) * day
 
 const service = await startService({ clockRuns: true, until: { after } })
-const empty = await startService({ clockRuns: true, until: { after } })
 const small = await startService({ clockRuns: true, until: { after } })
 await insertOrders(service, [
   ...ordersOf(0, { pending: [12.5, 0.0001], approved: [100] }),
@@ -130,6 +129,43 @@ describe('the overview', () => {
   }
 })
 
+describe('the overview without orders', () => {
+  const person = browser.stayingPerson({ service: small })
+
+  it('says so, and links to creating the first one', async () => {
+    const page = await visit(person, 'operator', '/')
+    await page.getByRole('heading', { name: 'No orders yet' }).waitFor()
+    assert.equal(await page.getByRole('figure').count(), 0)
+    await page.getByRole('main').getByRole('link', { name: 'New order' }).click()
+    await waitForAddress(person, '/orders/new')
+  })
+
+  it('offers nothing to someone who may only look', async () => {
+    const page = await visit(person, 'viewer', '/')
+    await page.getByRole('heading', { name: 'No orders yet' }).waitFor()
+    assert.equal(await page.getByRole('link', { name: 'New order' }).count(), 0)
+  })
+
+  it('neither shows nor requests orders for someone who may not read them', async () => {
+    const role = await addRole(small, 'Creator', ['Orders.Create'])
+    const user = await newUser(small, { roles: [role] })
+    const page = await visit(person, 'viewer', '/')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signInHeading(page).waitFor()
+    const requests = listRequests(page)
+    await signInByForm(page, user.credentials, nameCard(page, user.userName))
+    await page.getByText('You cannot view orders').waitFor()
+    await page.getByRole('main').getByRole('link', { name: 'New order' }).waitFor()
+    await page.waitForLoadState('networkidle')
+    await followLink(page, '/orders/review')
+    await page.getByText('You cannot view orders').waitFor()
+    assert.equal(await page.getByRole('article').getAttribute('aria-busy'), 'false')
+    await page.waitForLoadState('networkidle')
+    const strays = requests.filter((request) => request.includes('/v1/orders'))
+    assert.deepEqual(strays, [])
+  })
+})
+
 describe('the overview of a small company', () => {
   const person = browser.stayingPerson({ service: small })
 
@@ -223,40 +259,3 @@ function ordersOf(
 function longDayName(start: number): string {
   return new Date(start).toLocaleDateString('en-US', { timeZone: 'UTC', dateStyle: 'full' })
 }
-
-describe('the overview without orders', () => {
-  const person = browser.stayingPerson({ service: empty })
-
-  it('says so, and links to creating the first one', async () => {
-    const page = await visit(person, 'operator', '/')
-    await page.getByRole('heading', { name: 'No orders yet' }).waitFor()
-    assert.equal(await page.getByRole('figure').count(), 0)
-    await page.getByRole('main').getByRole('link', { name: 'New order' }).click()
-    await waitForAddress(person, '/orders/new')
-  })
-
-  it('offers nothing to someone who may only look', async () => {
-    const page = await visit(person, 'viewer', '/')
-    await page.getByRole('heading', { name: 'No orders yet' }).waitFor()
-    assert.equal(await page.getByRole('link', { name: 'New order' }).count(), 0)
-  })
-
-  it('neither shows nor requests orders for someone who may not read them', async () => {
-    const role = await addRole(empty, 'Creator', ['Orders.Create'])
-    const user = await newUser(empty, { roles: [role] })
-    const page = await visit(person, 'viewer', '/')
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await signInHeading(page).waitFor()
-    const requests = listRequests(page)
-    await signInByForm(page, user.credentials, nameCard(page, user.userName))
-    await page.getByText('You cannot view orders').waitFor()
-    await page.getByRole('main').getByRole('link', { name: 'New order' }).waitFor()
-    await page.waitForLoadState('networkidle')
-    await page.goto('/orders/review')
-    await page.getByText('You cannot view orders').waitFor()
-    assert.equal(await page.getByRole('article').getAttribute('aria-busy'), 'false')
-    await page.waitForLoadState('networkidle')
-    const strays = requests.filter((request) => request.includes('/v1/orders'))
-    assert.deepEqual(strays, [])
-  })
-})
