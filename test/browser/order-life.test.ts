@@ -257,6 +257,8 @@ describe('an order that needs two approvals', () => {
     await button(page, 'Reject …').click()
     await dialog(page).getByLabel('Reason').fill('Too dear.')
     assert.equal(await dialog(page).getByText('It then needs').count(), 0)
+    // The order is next to the question.
+    assert.equal(await dialog(page).getByText('Total', { exact: true }).count(), 0)
     await other.caller.patch(`/v1/orders/${id}/approve`)
     person.expectFault(/ 412 .*\/reject\)/)
     await inDialog(page, 'Reject').click()
