@@ -11,6 +11,7 @@ import { addEvents } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
 import { testService } from '../support/service.ts'
+import { until } from '../support/stream.ts'
 import {
   newSender,
   newWebhook,
@@ -137,6 +138,15 @@ describe('the sender', () => {
       assert.equal(nextAttemptAt, Number(failingSince) + seconds * 1_000)
     })
   }
+
+  it('sends everything that is due when it looks once', async (t) => {
+    const receiver = await startReceiver(t)
+    const { admin, state } = await webhookFor(t, receiver)
+    await create(admin, 3)
+    await sender(t).look()
+    await until(async () => (await state()).isUpToDate)
+    assert.equal(receiver.received.length, 3)
+  })
 
   it('passes over what a webhook does not ask for', async (t) => {
     const receiver = await startReceiver(t)
