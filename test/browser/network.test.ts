@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, describe, it, type TestContext } from 'node:test'
+import { after, describe, it } from 'node:test'
 import type { Locator, Page, Route } from 'playwright-core'
 import type { NetworkState } from '../support/browser/network.ts'
+import { visit } from '../support/browser/orders.ts'
 import { openBrowser, type Person, signIn } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { passwordOf, startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const service = await startService({ orders: true, clockRuns: true, until: { after } })
-
-/**
- * Without motion. Otherwise a progress sign would be drawn 60 times a second for each person who waits.
- */
-const arrive = (t: TestContext) => browser.person(t, { service })
 
 /** A view, with something in it that is requested from the service. */
 interface View {
@@ -33,11 +29,11 @@ interface View {
 async function openPendingOrder(person: Person): Promise<void> {
   const operator = await service.bearer('operator')
   const { body } = await operator.post('/v1/orders', { customer: `Customer ${randomUUID()}`, total: 12.5 })
-  await signIn(person, 'admin')
-  await person.page.goto(`/orders/${body.id}`)
+  await visit(person, 'admin', `/orders/${body.id}`)
   await person.page.getByText('Created by').waitFor()
 }
 
+/** Loads the app. */
 async function openList(person: Person): Promise<void> {
   await signIn(person, 'admin')
   await person.page.goto('/orders')
@@ -51,7 +47,12 @@ const dialogButton = (page: Page, name: string | RegExp) =>
 const views: View[] = [
   {
     name: 'the list',
-    open: openList,
+    async open(person) {
+      // It must not know the answer.
+      person.visitor = undefined
+      await visit(person, 'admin', '/orders')
+      await rowsShown(person.page, '1–25').waitFor()
+    },
     ask: (page) => page.getByRole('button', { name: 'Next page' }).click(),
     slow: (page) => page.getByText('Still searching …'),
     answer: (page) => rowsShown(page, '26–50'),
@@ -60,10 +61,7 @@ const views: View[] = [
     name: 'creating',
     async open(person) {
       const { page } = person
-      await signIn(person, 'operator')
-      const followingView = arrivalOf(page)
-      await page.goto('/orders/new')
-      await followingView
+      await visit(person, 'admin', '/orders/new')
       await page.getByLabel('Customer', { exact: true }).fill('Alder & Finch')
       await page.getByLabel('Total').fill('1250.5')
     },
@@ -84,24 +82,25 @@ const views: View[] = [
     entered: (page) => page.getByLabel('Reason').inputValue(),
     answer: (page) => page.getByText('Rejected by'),
   },
-  {
-    name: 'signing in',
-    async open({ page }) {
-      await page.goto('/orders')
-      await page.getByLabel('Email').fill(passwordOf('viewer').email)
-      await page.getByLabel('Password').fill(passwordOf('viewer').password)
-    },
-    ask: (page) => page.getByRole('button', { name: 'Sign in' }).click(),
-    slow: (page) => page.getByRole('button', { name: 'Signing in …' }),
-    entered: (page) => page.getByLabel('Email').inputValue(),
-    // A password is sent only when the person presses the button.
-    async askAgain(page) {
-      await page.locator('button[type="submit"][aria-disabled="false"]').waitFor()
-      await page.getByRole('button', { name: 'Sign in' }).click()
-    },
-    answer: (page) => rowsShown(page, '1–25'),
-  },
 ]
+
+const signingIn: View = {
+  name: 'signing in',
+  async open({ page }) {
+    await page.goto('/orders')
+    await page.getByLabel('Email').fill(passwordOf('viewer').email)
+    await page.getByLabel('Password').fill(passwordOf('viewer').password)
+  },
+  ask: (page) => page.getByRole('button', { name: 'Sign in' }).click(),
+  slow: (page) => page.getByRole('button', { name: 'Signing in …' }),
+  entered: (page) => page.getByLabel('Email').inputValue(),
+  // A password is sent only when the person presses the button.
+  async askAgain(page) {
+    await page.locator('button[type="submit"][aria-disabled="false"]').waitFor()
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  },
+  answer: (page) => rowsShown(page, '1–25'),
+}
 
 /** The file of all views of orders. */
 const part = /\/assets\/orders-[\w-]{8}\.js$/
@@ -145,60 +144,68 @@ async function assertSamePage(page: Page): Promise<void> {
   assert.equal(await page.evaluate('globalThis.isSamePage'), true, 'the page was loaded again')
 }
 
-describe('what a user asked for loads by itself', { concurrency: 8 }, () => {
-  for (const view of views) {
-    it(`${view.name}: after a service that is slow, ${inTurn}, and the view reports each`, async (t) => {
-      const person = await arrive(t)
+async function loadsByItself(person: Person, view: View): Promise<void> {
+  const { page, network, expectFault } = person
+  await view.open(person)
+  await mark(page)
+  const entered = await view.entered?.(page)
+  // So slow that no answer comes before the connection is lost.
+  await network({ slowBySeconds: 60 })
+  await view.ask(page)
+  await view.slow(page).waitFor()
+  for (const { state, words, fault } of troubles) {
+    expectFault(fault)
+    await network(state)
+    if (state !== 'stopped') await view.askAgain?.(page)
+    await page.getByText(words).first().waitFor()
+    assert.deepEqual(await view.entered?.(page), entered)
+  }
+  await network('normal')
+  await view.askAgain?.(page)
+  await view.answer(page).waitFor()
+  // The message closes with the dialog that it is in.
+  for (const { words } of troubles) await page.getByText(words).first().waitFor({ state: 'detached' })
+  await assertSamePage(page)
+}
+
+const title = `after a service that is slow, ${inTurn}, and the view reports each`
+
+describe('what a user asked for loads by itself', { concurrency: 2 }, () => {
+  describe('for a person who is signed in', { concurrency: false }, () => {
+    const person = browser.stayingPerson({ service })
+    for (const view of views) it(`${view.name}: ${title}`, () => loadsByItself(person, view))
+  })
+
+  describe('for a person who arrives', { concurrency: false }, () => {
+    const person = browser.samePerson({ service })
+
+    it(`signing in: ${title}`, () => loadsByItself(person, signingIn))
+
+    it('the first page: shows the sign of the app before any script, and names each kind of trouble', async () => {
       const { page, network, expectFault } = person
-      await view.open(person)
+      const scripts = Promise.withResolvers<void>()
+      await page.route('**/assets/*.js', (route) => scripts.promise.then(() => route.continue()))
+      await page.goto('/orders', { waitUntil: 'commit' })
+      await page.getByRole('img', { name: 'Countersign' }).waitFor()
       await mark(page)
-      const entered = await view.entered?.(page)
-      // So slow that no answer comes before the connection is lost.
-      await network({ slowBySeconds: 60 })
-      await view.ask(page)
-      await view.slow(page).waitFor()
-      for (const { state, words, fault } of troubles) {
+      for (const { state, words, fault } of troubles.slice(1)) {
         expectFault(fault)
         await network(state)
-        if (state !== 'stopped') await view.askAgain?.(page)
-        await page.getByText(words).first().waitFor()
-        assert.deepEqual(await view.entered?.(page), entered)
+        scripts.resolve()
+        await page.getByText(words).waitFor()
       }
       await network('normal')
-      await view.askAgain?.(page)
-      await view.answer(page).waitFor()
-      // The message closes with the dialog that it is in.
-      for (const { words } of troubles) await page.getByText(words).first().waitFor({ state: 'detached' })
+      await rowsShown(page, '1–25').waitFor()
       await assertSamePage(page)
     })
-  }
-
-  it('the first page: shows the sign of the app before any script, and names each kind of trouble', async (t) => {
-    const person = await arrive(t)
-    const { page, network, expectFault } = person
-    await signIn(person, 'viewer')
-    const scripts = Promise.withResolvers<void>()
-    await page.route('**/assets/*.js', (route) => scripts.promise.then(() => route.continue()))
-    await page.goto('/orders', { waitUntil: 'commit' })
-    await page.getByRole('img', { name: 'Countersign' }).waitFor()
-    await mark(page)
-    for (const { state, words, fault } of troubles.slice(1)) {
-      expectFault(fault)
-      await network(state)
-      scripts.resolve()
-      await page.getByText(words).waitFor()
-    }
-    await network('normal')
-    await rowsShown(page, '1–25').waitFor()
-    await assertSamePage(page)
   })
 })
 
 describe('a person whose connection to the service changes', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
-  // One view that reads and one that changes something: the app handles each kind in one place.
-  for (const view of views.filter(({ name }) => ['the list', 'creating', 'rejecting'].includes(name))) {
+  // One view that reads and two that change something: the app handles each kind in one place.
+  for (const view of views) {
     it(`without a connection, ${view.name} says so, and continues as soon as it is back`, async () => {
       const { page, expectFault } = person
       await view.open(person)
