@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { heading, nameCard, signInByForm } from '../support/browser/journeys.ts'
-import { searchBox, showsCustomers, storedOrder } from '../support/browser/orders.ts'
+import {
+  customersOf,
+  eventually,
+  followLink,
+  searchBox,
+  showsCustomers,
+  storedOrder,
+} from '../support/browser/orders.ts'
 import { openBrowser } from '../support/browser/person.ts'
 import { passwordOf, startService } from '../support/service.ts'
 
@@ -34,7 +41,8 @@ describe('the path of an order through the app, on either engine', () => {
           .textContent(),
       ),
     ]) {
-      await page.goto('/orders')
+      await followLink(page, '/orders')
+      await eventually(async () => assert.equal((await customersOf(page)).length, 25))
       await searchBox(page).fill(search)
       await page.getByText('1 order matches').first().waitFor()
       await showsCustomers(page, ['Straße & Söhne «Ⅷ»'])
