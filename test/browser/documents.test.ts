@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { launchChromium } from '../support/browser/chromium.ts'
 import { waitForAddress } from '../support/browser/journeys.ts'
 import { approvalsOf, visit } from '../support/browser/orders.ts'
 import { openBrowser, screenshot } from '../support/browser/person.ts'
@@ -43,8 +42,10 @@ const file = (name: string, text: string, mimeType = 'text/plain') => ({
 })
 
 describe('the documents of an order', () => {
+  const creator = browser.stayingPerson({ service })
+
   it('are sent with it, shown next to it, and named where it is decided', async (t) => {
-    const [creator, approver] = [await browser.person(t, { service }), await browser.person(t, { service })]
+    const approver = await browser.person(t, { service })
     const page = await visit(creator, 'operator', '/orders/new')
     await page.getByLabel('Customer', { exact: true }).fill('Acme & Sons')
     await page.getByLabel('Total').fill('1250.50')
@@ -132,11 +133,17 @@ describe('the documents of an order', () => {
 })
 
 describe('a hostile document in the browser', () => {
+  const person = browser.stayingPerson({ service })
+
   it('runs nothing, as a page and in a frame of the app, whatever it is called', async (t) => {
-    const chromium = await launchChromium()
-    t.after(() => chromium.close())
-    const context = await chromium.newContext({ baseURL: service.baseUrl.replace('127.0.0.1', 'localhost') })
-    const page = await context.newPage()
+    // Nobody watches this context: what a document tries is a fault of the console.
+    const context = await person.page
+      .context()
+      .browser()
+      ?.newContext({ baseURL: service.baseUrl.replace('127.0.0.1', 'localhost') })
+    assert.ok(context)
+    t.after(() => context.close())
+    const [page, tab] = [await context.newPage(), await context.newPage()]
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     await page.goto('/problems/order-not-found')
@@ -162,12 +169,10 @@ describe('a hostile document in the browser', () => {
       const frame = await attached
       if (isShown(name)) await frame.waitForURL(`**${path}`)
       assert.notEqual(await frame.title(), 'ran', name)
-      const tab = await context.newPage()
       const answer = await tab.goto(path).catch(() => null)
       assert.notEqual(await tab.title(), 'ran', name)
       const policy = answer?.headers()['content-security-policy']
       if (policy !== undefined) assert.match(policy, name.includes('pdf') ? /^default-src 'none'/ : /sandbox/)
-      await tab.close()
     }
     assert.ok(!asked.includes('/v1/ran'), String(asked))
   })
