@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { after, describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Download, Page } from 'playwright-core'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
-import { eventually, focuses, isAt, openMenu, visit } from '../support/browser/orders.ts'
+import { eventually, focuses, followLink, isAt, openMenu, visit } from '../support/browser/orders.ts'
 import { openBrowser, screenshot } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { insertOrders, orderIdAt, orderRow } from '../support/orders.ts'
@@ -42,7 +42,8 @@ service.db.query = (...request) => {
 }
 
 describe('the export of the list', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
+  before(() => visit(person, 'viewer', '/'))
 
   /** Holds back batches until the test ends or calls the returned function. */
   function holdPortions(t: TestContext): () => void {
@@ -53,7 +54,9 @@ describe('the export of the list', () => {
   }
 
   async function atTheList(): Promise<Page> {
-    const page = await visit(person, 'viewer', all)
+    const { page } = person
+    // From another view, so that nothing of the test before is still open.
+    for (const path of ['/account', all]) await followLink(page, path)
     await page.getByText('2,344 orders match').first().waitFor()
     return page
   }
