@@ -232,8 +232,7 @@ describe('the page of the log', () => {
         await details(page).first().click()
         await page.getByText('All events by').first().waitFor()
       },
-      async 'log-check'() {
-        const page = await visit(person, 'admin', '/log')
+      async 'log-check'({ page }) {
         await openProof(page)
         await page.getByRole('dialog', { name: 'Check the log yourself' }).waitFor()
       },
