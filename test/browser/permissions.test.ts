@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, describe, it, type TestContext } from 'node:test'
-import type { Page } from 'playwright-core'
+import { after, describe, it } from 'node:test'
 import { machineStamp } from '../../server/caller/stamp.ts'
 import { newUser, type TestUser } from '../support/accounts.ts'
 import {
@@ -8,14 +7,13 @@ import {
   customersOf,
   eventually,
   focusedName,
-  isAt,
   latestFirst,
   selectAll,
   showsCustomers,
   storedOrder,
   visit,
 } from '../support/browser/orders.ts'
-import { openBrowser, type Person } from '../support/browser/person.ts'
+import { openBrowser } from '../support/browser/person.ts'
 import { approve, dialog, inDialog, titled } from '../support/browser/question.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
 import { addRole } from '../support/roles.ts'
@@ -30,23 +28,6 @@ async function newOrder(customer: string): Promise<string> {
   const row = orderRow({ customer })
   await insertOrders(service, [row])
   return row.id
-}
-
-/** Signs in by the form, as an account that only this test knows. */
-async function arrive(t: TestContext, user: TestUser, path: string): Promise<{ person: Person; page: Page }> {
-  const person = await browser.person(t, { service })
-  const { page } = person
-  // The app asks who is signed in.
-  await page.goto(path)
-  await fillIn(page, user)
-  await isAt(page, path)
-  return { person, page }
-}
-
-async function fillIn(page: Page, { credentials }: TestUser): Promise<void> {
-  await page.getByLabel('Email').fill(credentials.email)
-  await page.getByLabel('Password').fill(credentials.password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
 /** A user whose role may be changed without affecting anyone else. */
@@ -67,9 +48,11 @@ async function forbidToApprove(role: string): Promise<void> {
 
 for (const account of ['viewer', 'operator'] as const) {
   describe(`a ${account}`, () => {
-    it('finds no checkboxes in the list, and neither button nor key to approve an order', async (t) => {
+    const person = browser.stayingPerson({ service })
+
+    it('finds no checkboxes in the list, and neither button nor key to approve an order', async () => {
       await insertOrders(service, latestFirst([`${account} one`, `${account} two`]))
-      const page = await visit(await browser.person(t, { service }), account, `/orders?filter=${account}`)
+      const page = await visit(person, account, `/orders?filter=${account}`)
       const sent = approvalsOf(page)
       await showsCustomers(page, [`${account} one`, `${account} two`])
       assert.equal(await page.getByRole('table').getByRole('checkbox').count(), 0)
@@ -88,10 +71,12 @@ for (const account of ['viewer', 'operator'] as const) {
 }
 
 describe('a permission that is taken away', () => {
-  it('refuses an open confirmation, says why, and removes the button', async (t) => {
+  const person = browser.stayingPerson({ service })
+
+  it('refuses an open confirmation, says why, and removes the button', async () => {
     const { user, role } = await newApprover('ends-asking')
     const id = await newOrder('Acme')
-    const { person, page } = await arrive(t, user, `/orders/${id}`)
+    const page = await visit(person, user, `/orders/${id}`)
     await approve(page).click()
     await titled(page, 'Approve this order?')
     await forbidToApprove(role)
@@ -110,13 +95,14 @@ describe('a permission that is taken away', () => {
     assert.equal(await dialog(page).count(), 0)
     await eventually(async () => assert.equal(await focusedName(page), 'Order for Acme'))
     assert.deepEqual(await storedOrder(service, id), pending)
+    await person.network('normal')
   })
 
-  it('during several approvals stops the remaining requests', async (t) => {
+  it('during several approvals stops the remaining requests', async () => {
     const { user, role } = await newApprover('ends-several')
     const names = Array.from({ length: 8 }, (_, index) => `Teal ${index + 1}`)
     const rows = await insertOrders(service, latestFirst(names))
-    const { person, page } = await arrive(t, user, '/orders?filter=teal')
+    const page = await visit(person, user, '/orders?filter=teal')
     await showsCustomers(page, names)
     await selectAll(page).check()
     await page.keyboard.press('a')
