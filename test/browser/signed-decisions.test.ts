@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict'
-import { after, describe, it, type TestContext } from 'node:test'
+import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { judgeReceipt } from '../../proof/verdict.ts'
 import { bearerOf, newUser, type TestUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { newAuthenticator, type PageAuthenticator } from '../support/browser/authenticator.ts'
 import { holdTime, listRequests, nameCard } from '../support/browser/journeys.ts'
-import { approvalsOf, eventually, isAt, selectAll, storedOrder, visit } from '../support/browser/orders.ts'
+import {
+  approvalsOf,
+  eventually,
+  followLink,
+  isAt,
+  selectAll,
+  storedOrder,
+  visit,
+} from '../support/browser/orders.ts'
 import { answered } from '../support/browser/pages.ts'
-import { openBrowser, type Person, screenshot, signIn } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot } from '../support/browser/person.ts'
 import { button, closed, dialog, inDialog, titled } from '../support/browser/question.ts'
 import { storedEvents } from '../support/kept-log.ts'
 import { seal } from '../support/log.ts'
@@ -35,12 +43,6 @@ async function enrol(person: Person): Promise<Signer> {
   await button(page, 'Add a passkey').click()
   await page.getByText('Not used yet').waitFor()
   return { page, user, authenticator }
-}
-
-/** Someone whose authenticator the test changes. */
-async function newSigner(t: TestContext): Promise<Signer & { person: Person }> {
-  const person = await browser.person(t, { service })
-  return { person, ...(await enrol(person)) }
 }
 
 let signer: Promise<Signer> | undefined
@@ -80,6 +82,7 @@ async function review(page: Page, user: TestUser, customer: string) {
 /** Holds back what the passkey signed until `letGo` is called. */
 async function holdTouch(page: Page) {
   await page.evaluate(`{
+    globalThis.isTouched = false
     const get = navigator.credentials.get.bind(navigator.credentials)
     const { promise, resolve } = Promise.withResolvers()
     globalThis.letGo = resolve
@@ -100,6 +103,15 @@ async function holdTouch(page: Page) {
 describe('an approval that must be signed', () => {
   const person = browser.stayingPerson({ service })
 
+  it('cannot be given by a person without a passkey, and says how to get one', async () => {
+    await putPolicy(service, strict)
+    const id = await strictOrder('Stint')
+    const page = await visit(person, await newUser(service, { roles: ['Admin'] }), `/orders/${id}`)
+    await page.getByText('You need a passkey to sign it.', { exact: false }).waitFor()
+    assert.equal(await button(page, /^Approve/).count(), 0)
+    await putPolicy(service, firstPolicy)
+  })
+
   it('from the passkey to the receipt: forty orders by one touch', async () => {
     const { page, user } = await theSigner(person)
     await page.evaluate('PublicKeyCredential.isConditionalMediationAvailable = async () => false')
@@ -107,7 +119,7 @@ describe('an approval that must be signed', () => {
     await button(page, 'Use a passkey').click()
     await nameCard(page, user.userName).waitFor()
 
-    await page.goto('/approval-policy')
+    await followLink(page, '/approval-policy')
     await page.getByRole('checkbox', { name: 'Signed with a passkey' }).check()
     await page.getByText('signed with a passkey', { exact: false }).first().waitFor()
     await button(page, 'Save policy').click()
@@ -115,7 +127,7 @@ describe('an approval that must be signed', () => {
 
     const ids: string[] = []
     for (let number = 1; number <= 40; number += 1) ids.push(await strictOrder(`Plover ${number}`, number))
-    await page.goto('/orders?filter=Plover&pageSize=50')
+    await followLink(page, '/orders?filter=Plover&pageSize=50')
     await eventually(async () => assert.equal(await page.locator('tr[data-id]').count(), 40))
     await selectAll(page).check()
     await page.keyboard.press('a')
@@ -175,18 +187,6 @@ describe('an approval that must be signed', () => {
     await putPolicy(service, firstPolicy)
   })
 
-  it('cannot be given by a person without a passkey, and says how to get one', async (t) => {
-    const person = await browser.person(t, { service })
-    const user = await newUser(service, { roles: ['Admin'] })
-    await putPolicy(service, strict)
-    const id = await strictOrder('Stint')
-    await signIn(person, user)
-    await person.page.goto(`/orders/${id}`)
-    await person.page.getByText('You need a passkey to sign it.', { exact: false }).waitFor()
-    assert.equal(await button(person.page, /^Approve/).count(), 0)
-    await putPolicy(service, firstPolicy)
-  })
-
   it('is not given if its question is left in the moment of the touch', async () => {
     const { page, user } = await theSigner(person)
     await putPolicy(service, strict)
@@ -215,10 +215,10 @@ describe('a signature whose decision meets a lost network', () => {
 
   /** At the question about a new order, in a browser that loses the answers to approvals. */
   async function lostAnswers(customer: string) {
-    const { page, authenticator } = await theSigner(person)
+    const { page, user, authenticator } = await theSigner(person)
     await putPolicy(service, strict)
     const id = await strictOrder(customer)
-    await page.goto(`/orders/${id}`)
+    await visit(person, user, `/orders/${id}`)
     await button(page, /^Approve/).click()
     const signatures = new Set<string | undefined>()
     person.expectFault(/ERR_FAILED .*\/approve\)/)
@@ -325,10 +325,12 @@ describe('a signature in a review', () => {
 })
 
 describe('an authenticator', () => {
+  const person = browser.samePerson({ service })
+
   /** Approves a new order at its page. Returns the id of the passkey that signed it. */
   async function approveOne(page: Page, customer: string): Promise<string> {
     const id = await strictOrder(customer)
-    await page.goto(`/orders/${id}`)
+    await followLink(page, `/orders/${id}`)
     await button(page, /^Approve/).click()
     await inDialog(page, 'Approve').click()
     await closed(page)
@@ -341,8 +343,8 @@ describe('an authenticator', () => {
     await button(page, 'Use a passkey').click()
   }
 
-  it('that is bound to a device, was cloned and counts behind neither signs nor signs in, and each place says why', async (t) => {
-    const { person, page, user, authenticator } = await newSigner(t)
+  it('that is bound to a device, was cloned and counts behind neither signs nor signs in, and each place says why', async () => {
+    const { page, user, authenticator } = await enrol(person)
     await putPolicy(service, strict)
     const cloned = await authenticator.credentials()
     for (const customer of ['Sora', 'Corncrake', 'Moorhen']) await approveOne(page, customer)
@@ -350,7 +352,7 @@ describe('an authenticator', () => {
     await authenticator.leave()
     const clone = await newAuthenticator(page, { credentials: cloned })
     const id = await strictOrder('Coot')
-    await page.goto(`/orders/${id}`)
+    await followLink(page, `/orders/${id}`)
     await button(page, /^Approve/).click()
     person.expectFault(/ 403 .*\/approve\)/)
     await inDialog(page, 'Approve').click()
@@ -370,13 +372,14 @@ describe('an authenticator', () => {
       [user.id, user.id],
     )
     await clone.leave()
-    await newAuthenticator(page, { credentials: original })
+    const uncloned = await newAuthenticator(page, { credentials: original })
     await button(page, 'Use a passkey').click()
     await nameCard(page, user.userName).waitFor()
+    await uncloned.leave()
   })
 
-  it('signs with its own passkey, whichever of a person’s devices it is', async (t) => {
-    const { page, authenticator: laptop } = await newSigner(t)
+  it('signs with its own passkey, whichever of a person’s devices it is', async () => {
+    const { page, authenticator: laptop } = await enrol(person)
     await putPolicy(service, strict)
     await button(page, 'Add a passkey').click()
     await page.getByText('This device already has a passkey for your account.').waitFor()
@@ -389,12 +392,13 @@ describe('an authenticator', () => {
       credentials.map(({ credentialId }) => Buffer.from(credentialId, 'base64').toString('base64url'))
     assert.deepEqual([await approveOne(page, 'Teal')], idsOf(await phone.credentials()))
     await phone.leave()
-    await newAuthenticator(page, { credentials: kept })
+    const again = await newAuthenticator(page, { credentials: kept })
     assert.deepEqual([await approveOne(page, 'Garganey')], idsOf(kept))
+    await again.leave()
   })
 
-  it('that keeps no passkeys gets none, and one that it can still use signs orders but signs nobody in', async (t) => {
-    const { page, user, authenticator } = await newSigner(t)
+  it('that keeps no passkeys gets none, and one that it can still use signs orders but signs nobody in', async () => {
+    const { page, user, authenticator } = await enrol(person)
     await putPolicy(service, strict)
     const credentials = await authenticator.credentials()
     await authenticator.leave()
