@@ -24,6 +24,9 @@ describe('the notation of a column of totals', () => {
   it('is asked for where nothing decides, or rows contradict each other', () => {
     assert.deepEqual(read('7', '12.000', '1.234'), { decimal: undefined, doubt: '12.000' })
     assert.deepEqual(read('1.234', '12,50', '7.25'), { decimal: undefined, doubt: '1.234' })
+    // A sign at the end may be that of a sentence.
+    for (const text of ['7.', '7,'])
+      assert.deepEqual(read(text, '12.000'), { decimal: undefined, doubt: '12.000' })
     // Those that are no totals decide nothing.
     for (const text of ['$1.234', '01.02.2026', 'ca. 7'])
       assert.equal(read(text, '12.000').doubt, '12.000', text)
