@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, it, mock } from 'node:test'
 import { Passwords } from '../../server/auth/credentials/passwords/passwords.ts'
+import { TooManyWaiting } from '../../server/db/errors.ts'
 import { keyedHash } from '../../server/ids.ts'
 import { newUser, setEnabled, storedCredentials, unknownEmail } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
@@ -118,6 +119,16 @@ describe('login throttle', () => {
       service.advance(2_000)
       assert.equal((await succeed()).status, 200)
       assert.deepEqual(statuses(await times(6)), fiveFree)
+      await assertWaiting(1)
+    })
+
+    it('neither counts nor forgives a try whose password could not be checked', async () => {
+      await times(4)
+      const verify = mock.method(Passwords.prototype, 'verify', () => Promise.reject(new TooManyWaiting()))
+      const unchecked = await attempt()
+      verify.mock.restore()
+      assertProblem(unchecked, 503, 'overloaded')
+      assertProblem(await attempt(), 401, 'invalid-credentials')
       await assertWaiting(1)
     })
 
