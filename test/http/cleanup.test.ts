@@ -1,6 +1,7 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { clockDifferenceMilliseconds } from '../../server/clock.ts'
 import { newLink, newUser, signIn, tokenPair } from '../support/accounts.ts'
 import { testService } from '../support/service.ts'
 import { removeExpired } from '../support/upkeep.ts'
@@ -49,6 +50,20 @@ describe('the clean-up', () => {
     service.advance(31 * 24 * hourMilliseconds)
     await remove()
     assert.deepEqual(await counts(), [0, 0, 0, 0, 0, 0, 0])
+  })
+
+  it('keeps a used challenge for as long as an instance whose clock is behind accepts it', async () => {
+    const now = service.now()
+    const challenge = { nonce: 'used once', expiresAt: now }
+    const logout = { issuer: 'https://idp.example', subject: null, sid: null, challenge, attemptsEndAt: now }
+    const use = () => service.db.write('logoutByCompany', logout)
+    assert.deepEqual(await use(), { ended: 0 })
+    service.advance(clockDifferenceMilliseconds - 1)
+    await remove()
+    assert.deepEqual(await use(), { refused: 'logout-token-invalid' })
+    service.advance(1)
+    await remove()
+    assert.deepEqual(await use(), { ended: 0 })
   })
 
   it('deletes at most the given number of each kind at once, and all of them in the end', async () => {
