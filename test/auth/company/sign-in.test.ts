@@ -223,6 +223,12 @@ describe('linking a company account', () => {
     assertProblem(await opener.post('/v1/auth/links/use/company', { token }), 404, 'link-not-found')
     await opener.fetchAntiforgeryToken()
     assertProblem(await opener.send('DELETE', '/v1/auth/company'), 409, 'last-credential')
+    const former = new Passkey()
+    assert.equal((await addPasskey(opener, former)).status, 201)
+    await withRawDatabase(service.databaseUrl, (db) =>
+      db.updateTable('passkeys').set({ rp_id: 'old.example.com' }).where('id', '=', former.id).execute(),
+    )
+    assertProblem(await opener.send('DELETE', '/v1/auth/company'), 409, 'last-credential')
   })
 })
 
