@@ -38,11 +38,6 @@ const settleMilliseconds = 3_000
  */
 export const sideBySide = { concurrency: 3 }
 
-/**
- * For a describe in such a suite whose tests share a person. Without this, it would inherit the concurrency.
- */
-export const inTurn = { concurrency: false }
-
 /** One person at a browser: with separate cookies, storage, connections and origin. */
 export interface Person {
   page: Page
