@@ -180,7 +180,7 @@ const nameIn = ({ databaseUrl }: TestDatabase) => new URL(databaseUrl).pathname.
 const onServer = (statement: string) => administer(process.env.TEST_DATABASE_URL ?? '', statement)
 const drop = (name: string) => onServer(`drop database if exists ${name} with (force)`)
 
-/** Patient, because a write that a busy machine abandons may still be committed: a later step would see it. */
+/** Patient, because a write that a busy machine abandons may be committed while a later step runs. */
 const open = ({ databaseUrl }: TestDatabase) => openAppDatabase({ databaseUrl, isPatient: true })
 
 async function replace(place: TestDatabase, backup: TestDatabase): Promise<void> {
