@@ -226,12 +226,12 @@ describe('an order that needs two approvals', () => {
     const { page, id } = await atOrder(person, { creator: 'admin', total: forOthers })
     const why =
       'Needs one approval. You or one of your services created this order, so someone else must approve it.'
-    await page.getByText(why).waitFor()
+    await page.getByRole('region', { name: 'Order', exact: true }).getByText(why).waitFor()
     assert.equal(await approve(page).count(), 0)
     await button(page, 'Reject …').waitFor()
     await button(page, 'Withdraw …').waitFor()
     await visit(person, 'admin', `/orders/review?ids=${id}`)
-    await page.getByRole('status').getByText(why).waitFor()
+    await page.getByRole('status').locator('strong', { hasText: why }).waitFor()
   })
 
   it('says why an approval is refused if the list could not know beforehand', async () => {
