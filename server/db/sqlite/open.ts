@@ -119,7 +119,7 @@ export async function openSqliteToRead<Operations extends WriteOperations, Named
 /**
  * Opens a migrated file: a read-only connection in this thread; for a service, also a thread for the writer
  * and threads for reads that may take long. A command has nothing else to do meanwhile, so it writes in this
- * thread: another would take 100 ms of a core to load. Each starts on first use.
+ * thread: another would take 50 ms of a core to load. Each starts on first use.
  */
 export function openSqlite<Operations extends WriteOperations, NamedReads extends ReadOperations>({
   file,

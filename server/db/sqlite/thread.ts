@@ -63,8 +63,8 @@ export interface ThreadOptions {
 }
 
 /**
- * The main thread's handle on a thread that has a connection. The thread starts on first use. If it ends, the
- * requests that it has not answered fail, and the next request starts it again.
+ * The main thread's handle on a thread, or a loop in this one, that has a connection. It starts on first
+ * use. If it ends, the requests that it has not answered fail, and the next request starts it again.
  */
 export class DatabaseThread {
   readonly #options: ThreadOptions
