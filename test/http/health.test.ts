@@ -43,7 +43,7 @@ describe('the probes', () => {
   })
 
   it('a jump of the clock leaves a line in the log', async (t) => {
-    const jumping = await startService({ until: t })
+    const jumping = await startService({ inside: false, until: t })
     const jumps = async () => (await jumping.log()).filter(({ event }) => event === 'clock-jumped')
     for (const [count, seconds] of [-3_600, 7_200].entries()) {
       jumping.advance(1_000 * seconds)

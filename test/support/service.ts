@@ -39,8 +39,8 @@ export interface ServiceOptions {
    * speed.
    */
   clockRuns?: boolean
-  /** Runs in this process, where the test can inspect or replace parts of the service. */
-  inside?: true
+  /** Runs in this process, where the test can inspect or replace its parts; `false`: as it ships, always. */
+  inside?: boolean
   /** Runs as one more instance of this service: same database, clock and, without `keys`, same keys. */
   instanceOf?: Service
   /** Closes the service after a test (`t`), or after a describe or file (`{ after }` of node:test). */
@@ -89,8 +89,9 @@ export function startService(options?: ServiceOptions): Promise<Service>
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { development, keys, clockRuns, inside, instanceOf } = options
   // Development mode does not ship, and another process takes keys only as files.
-  const mayShip = !development && !keys && !clockRuns && !inside && !instanceOf
-  const service = await (isShipped && mayShip ? startShipped(options) : startInside(options))
+  const mayShip = !development && !keys && !clockRuns && !instanceOf
+  const ships = mayShip && !(inside ?? !isShipped)
+  const service = await (ships ? startShipped(options) : startInside(options))
   options.until?.after(() => service.close())
   return service
 }
