@@ -166,8 +166,8 @@ describe('a provider that answers badly', () => {
     now += 60_000
     for (; held.length < 2; await setTimeout(5)) await begin()
     now += 24 * 3_600_000
-    await assert.rejects(begin(), { code: 'company-account-unreachable' })
-    assert.equal(held.length, 3)
+    // The first may still wait for the answer to the second request.
+    while (held.length < 3) await assert.rejects(begin(), { code: 'company-account-unreachable' })
     parts.forger.instead = () => false
     await begin()
     // The clock was ahead.
