@@ -95,7 +95,7 @@ async function verdictOn(tree: string, { places, tests }: Mutant): Promise<strin
   return verdict
 }
 
-/** Whether the test passes as things are: asked once, as most places are noticed by a test that noticed others. */
+/** Whether the test passes as things are: asked once, because a test often notices several places. */
 async function isGreen(tree: string, test: string, files: string[]): Promise<boolean> {
   if (green.has(test)) return true
   const holds = (await resultOf(tree, test, files)) === 'green'

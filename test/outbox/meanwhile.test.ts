@@ -180,7 +180,7 @@ describe('an instance that stops while a message is on its way', () => {
       const sender = newSender(service, { monotonic: () => now })
       if (isSender) {
         await sendUntil(sender, () => receiver.received.length === 1)
-        // It may still be about to read on. What it finds then it may not send by the lease that it has.
+        // It may still be about to read on. It may send no more by the lease that it has.
         now = 20_000
       }
       let stopped: Promise<void> | undefined
