@@ -254,8 +254,10 @@ describe('accounts', () => {
       await button(page, 'Enable').waitFor()
       assert.equal(await input.inputValue(), first)
       await button(page, 'Save').click()
-      await says(page, 'Changes saved')
-      assert.partialDeepStrictEqual((await caller.get(at)).body, { [field]: first, enabled: false })
+      // The switch says "Changes saved", too.
+      await eventually(async () =>
+        assert.partialDeepStrictEqual((await caller.get(at)).body, { [field]: first, enabled: false }),
+      )
     })
   }
 

@@ -60,6 +60,7 @@ describe('a company account', () => {
     await button(page, 'Link company account').click()
     await page.getByText('You can sign in with Example.').waitFor()
     await button(page, 'Sign out').click()
+    await signInHeading(page).waitFor()
 
     await page.goto('/orders?filter=status%3DPending')
     await page.getByRole('link', { name: 'Sign in with Example' }).click()
