@@ -58,7 +58,7 @@ describe('a company account', () => {
     await signIn(person, user)
     await page.goto('/account')
     await button(page, 'Link company account').click()
-    await page.getByText('You can sign in with Example.').waitFor()
+    await page.getByText('You can sign in with Example.', { exact: true }).waitFor()
     await button(page, 'Sign out').click()
     await signInHeading(page).waitFor()
 
