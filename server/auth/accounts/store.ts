@@ -1,4 +1,5 @@
 import { sql } from '#kysely'
+import { type Acting, requireStanding } from '../../caller/standing.ts'
 import { keptUntilCommit } from '../../db/engine.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { Db, Trx } from '../../db/tables.ts'
@@ -239,8 +240,27 @@ export async function lockAccount(
   trx: Trx,
   principalId: number,
   signedInAt?: number,
-): Promise<{ id: number; name: string; epoch: number } | undefined> {
+): Promise<LockedAccount | undefined> {
   return (await lockEnabled(trx, { principalId, signedInAt: signedInAt ?? null })).rows[0]
+}
+
+interface LockedAccount {
+  id: number
+  name: string
+  epoch: number
+}
+
+/** Locks the account, and returns its epoch; one that nothing has if it is disabled. */
+export async function lockEpoch(trx: Trx, principalId: number): Promise<number> {
+  return (await lockAccount(trx, principalId))?.epoch ?? -1
+}
+
+/** The account of a person who changes their own. Throws `authentication-required`. */
+export async function lockOwn(trx: Trx, stamp: Acting & { byId: number }): Promise<LockedAccount> {
+  const account = await lockAccount(trx, stamp.byId)
+  await requireStanding(trx, stamp)
+  // Disabling an account ends its credentials, so who has a credential has one that is enabled.
+  return account as LockedAccount
 }
 
 const lockEnabled = prepared((trx, lock: { principalId: number; signedInAt: number | null }) =>

@@ -3,7 +3,6 @@
  * the epoch of its account, so one UPDATE of the account ends them all.
  */
 import type { Stamp } from '../../caller/stamp.ts'
-import { requireStanding } from '../../caller/standing.ts'
 import type { Trx } from '../../db/tables.ts'
 import { Problem } from '../../problems/problems.ts'
 import { recordAccount } from '../accounts/accounts.ts'
@@ -14,6 +13,8 @@ import {
   endRequests,
   endRequestsOf,
   lockAccount,
+  lockEpoch,
+  lockOwn,
   revokeCredentials,
   updateCredentialsDate,
 } from '../accounts/store.ts'
@@ -37,13 +38,14 @@ export interface EndSignInInput {
 export async function endSignIn(trx: Trx, { principalId, id, stamp }: EndSignInInput): Promise<void> {
   const isOwn = stamp.byId === principalId
   if (!isOwn) await lockAdministration(trx, stamp)
-  const account = await lockAccount(trx, principalId)
-  if (isOwn) await requireStanding(trx, stamp)
+  const account = isOwn
+    ? await lockOwn(trx, { ...stamp, byId: principalId })
+    : await lockAccount(trx, principalId)
   const kind = account && (await deleteSignIn(trx, { principalId, id, epoch: account.epoch }))
-  if (account === undefined || kind === undefined) throw new Problem('sign-in-not-found')
+  if (kind === undefined) throw new Problem('sign-in-not-found')
   if (kind === 'tokens') await updateCredentialsDate(trx, [principalId], stamp.nowMilliseconds)
   await endRequestsOf(trx, { principalId, signInId: id })
-  await recordAccount(trx, stamp, 'sign-in-ended', account)
+  await recordAccount(trx, stamp, 'sign-in-ended', { id: principalId })
 }
 
 /** The sign-in that continues when all others end. */
@@ -71,13 +73,11 @@ export async function endOtherSignIns(
   trx: Trx,
   { principalId, kept, stamp }: EndOtherSignInsInput,
 ): Promise<void> {
-  const account = await lockAccount(trx, principalId)
-  if (account === undefined) throw new Problem('authentication-required')
-  const { epoch } = account
+  const epoch = await lockEpoch(trx, principalId)
   if (await hasOtherSignIns(trx, { principalId, id: kept.id, epoch })) {
     await revokeCredentials(trx, [principalId], stamp.nowMilliseconds)
     await keep(trx, { principalId, from: epoch, to: epoch + 1 }, kept)
-    await recordAccount(trx, stamp, 'others-signed-out', account)
+    await recordAccount(trx, stamp, 'others-signed-out', { id: principalId })
   } else {
     await keep(trx, { principalId, from: epoch, to: epoch }, kept)
     await endRequests(trx, [principalId])
@@ -112,10 +112,8 @@ export async function removePassword(
   { signIn, kept, stamp }: { signIn: PresentedSignIn; kept: KeptSignIn; stamp: Stamp & { byId: number } },
 ): Promise<void> {
   const { byId: principalId } = stamp
-  const account = await lockAccount(trx, principalId)
-  await requireStanding(trx, stamp)
+  const account = await lockOwn(trx, stamp)
   const basis = await basisOf(trx, principalId, signIn)
-  if (account === undefined) throw new Problem('authentication-required')
   if (!(await hasPassword(trx, principalId))) {
     return keep(trx, { principalId, from: account.epoch, to: account.epoch }, kept)
   }
@@ -129,12 +127,11 @@ export async function removePassword(
 /** The old id may have been copied, so the session continues under a new id only (ASVS 5.0 7.2.4). */
 async function keep(
   trx: Trx,
-  epochs: { principalId: number; from: number; to: number },
+  { principalId, ...epochs }: { principalId: number; from: number; to: number },
   { id, newIdHash, ...authenticated }: KeptSignIn,
 ): Promise<void> {
   if (!(await keepSignIn(trx, { ...epochs, id }))) throw new Problem('authentication-required')
   if (newIdHash !== null) {
-    const { principalId } = epochs
     await replaceIds(trx, { principalId, sessionId: id, idHash: newIdHash, ...authenticated })
   }
 }

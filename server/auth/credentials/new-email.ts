@@ -1,15 +1,14 @@
 /** A new email of one's own. It counts once the person confirms it by the link that was mailed to it. */
 import type { Stamp } from '../../caller/stamp.ts'
-import { requireStanding } from '../../caller/standing.ts'
 import type { Touch } from '../../caller/touch.ts'
 import type { Trx } from '../../db/tables.ts'
 import { countSent, countWaiting, queueMail } from '../../mail/mail.ts'
 import { Problem } from '../../problems/problems.ts'
 import { recordChange } from '../accounts/accounts.ts'
 import { awaitAdministration } from '../accounts/roles/administrators.ts'
-import { type CheckedCredentials, confirmCredentials, lockAccount } from '../accounts/store.ts'
+import { type CheckedCredentials, confirmCredentials, lockAccount, lockOwn } from '../accounts/store.ts'
 import { linkEnd } from '../accounts/users/links.ts'
-import { findUser, replaceLink, takeLink } from '../accounts/users/store.ts'
+import { emailOf, replaceLink, takeLink } from '../accounts/users/store.ts'
 import { moveEmail } from '../accounts/users/users.ts'
 import { type EmailAsked, emailAsked } from './changed.ts'
 import { takeTouch } from './passkeys/store.ts'
@@ -32,14 +31,11 @@ export interface RequestEmailInput {
 export async function requestEmail(trx: Trx, input: RequestEmailInput): Promise<void> {
   const { email: newEmail, tokenHash, signInId, stamp } = input
   const { byId: principalId, nowMilliseconds } = stamp
-  const account = await lockAccount(trx, principalId)
-  await requireStanding(trx, stamp)
-  const user = await findUser(trx, principalId)
-  if (account === undefined || user === undefined) throw new Problem('authentication-required')
+  await lockOwn(trx, stamp)
   const expiresAt = linkEnd(nowMilliseconds)
   const asked = { askedById: principalId, signInId, expiresAt, newEmail }
   await replaceLink(trx, { principalId, kind: 'email', tokenHash, ...asked })
-  const word = { kind: emailAsked.name, recipient: user.email }
+  const word = { kind: emailAsked.name, recipient: await emailOf(trx, principalId) }
   const sent = await countSent(trx, { ...word, principalId, nowMilliseconds })
   if (sent + (await countWaiting(trx, word)) >= mailedAnHour) return
   const about = JSON.stringify({ principalId, at: nowMilliseconds, newEmail } satisfies EmailAsked)
@@ -66,10 +62,10 @@ export async function useEmailLink(trx: Trx, input: UseEmailLinkInput): Promise<
   await awaitAdministration(trx)
   const account = await lockAccount(trx, principalId)
   const link = await takeLink(trx, { principalId, tokenHash, purpose: 'email', nowMilliseconds })
-  const user = await findUser(trx, principalId)
-  if (account === undefined || user === undefined || !link?.newEmail) throw new Problem('link-not-found')
+  if (account === undefined || !link?.newEmail) throw new Problem('link-not-found')
   await confirmCredentials(trx, input)
   await takeTouch(trx, { principalId, touch, nowMilliseconds })
+  const user = { ...account, email: await emailOf(trx, principalId) }
   await moveEmail(trx, user, link.newEmail, stamp)
-  await recordChange(trx, stamp, 'user-changed', account, { email: 'changed' })
+  await recordChange(trx, stamp, 'user-changed', user, { email: 'changed' })
 }

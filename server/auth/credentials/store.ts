@@ -97,7 +97,6 @@ export async function hasOtherSignIns(
       .where('principal_id', '=', principalId)
       .where('credentials_epoch', '=', epoch)
       .where('id', '!=', id)
-      .limit(1)
       .executeTakeFirst()
     if (other !== undefined) return true
   }
@@ -107,14 +106,13 @@ export async function hasOtherSignIns(
 /** Moves the session or family from one epoch to another. Returns false if it is not in the first. */
 export async function keepSignIn(
   trx: Trx,
-  { principalId, id, from, to }: { principalId: number; id: string; from: number; to: number },
+  { id, from, to }: { id: string; from: number; to: number },
 ): Promise<boolean> {
   for (const kind of kinds) {
     const { numUpdatedRows } = await trx
       .updateTable(tables[kind])
       .set('credentials_epoch', to)
       .where('id', '=', id)
-      .where('principal_id', '=', principalId)
       .where('credentials_epoch', '=', from)
       .executeTakeFirst()
     if (numUpdatedRows === 1n) return true

@@ -115,6 +115,11 @@ export async function findUser(db: Db, id: number): Promise<UserAccount | undefi
   return (await usersOf(db, [id]))[0]
 }
 
+export async function emailOf(db: Db, id: number): Promise<string> {
+  const user = db.selectFrom('users').select('email').where('principal_id', '=', id)
+  return (await user.executeTakeFirstOrThrow()).email
+}
+
 /** Throws `name-taken` if another user or client has the name, ignoring case. */
 export async function updateUserName(trx: Trx, id: number, name: string): Promise<void> {
   const folded = foldName(name)

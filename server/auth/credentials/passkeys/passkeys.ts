@@ -13,7 +13,7 @@ import {
   endRequests,
   hasCompanyAccount,
   keepName,
-  lockAccount,
+  lockOwn,
   lockVersion,
   updateCredentialsDate,
   voidMailedLinks,
@@ -50,10 +50,8 @@ export interface AddPasskeyInput {
 export async function addPasskey(trx: Trx, input: AddPasskeyInput): Promise<void> {
   const { signIn, passkey, challenge, rpId, name, stamp } = input
   const { byId: principalId, nowMilliseconds } = stamp
-  const account = await lockAccount(trx, principalId)
-  await requireStanding(trx, stamp)
+  const account = await lockOwn(trx, stamp)
   const basis = await basisOf(trx, principalId, signIn)
-  if (account === undefined) throw new Problem('authentication-required')
   if (basis === undefined) throw new Problem('recent-sign-in-needed')
   if ((await findPasskeys(trx, principalId)).length >= passkeysLimit) throw new Problem('too-many-passkeys')
   const { id, publicKey, counter, isSynced } = passkey
@@ -78,10 +76,9 @@ export async function renamePasskey(
   trx: Trx,
   { id, name, stamp }: { id: string; name: string; stamp: Stamp & { byId: number } },
 ): Promise<void> {
-  const account = await lockAccount(trx, stamp.byId)
-  await requireStanding(trx, stamp)
-  const isFound = await updateName(trx, { principalId: stamp.byId, id, name })
-  if (account === undefined || !isFound) throw new Problem('passkey-not-found')
+  const account = await lockOwn(trx, stamp)
+  const isFound = await updateName(trx, { principalId: account.id, id, name })
+  if (!isFound) throw new Problem('passkey-not-found')
   await recordChange(trx, stamp, 'passkey-renamed', account, { passkey: { id }, passkeyName: name })
 }
 

@@ -7,7 +7,8 @@ import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'
 import { removal } from '../../../upkeep.ts'
 import { rolesOf } from '../../accounts/roles/store.ts'
-import { type CheckedCredentials, confirmCredentials, lockAccount } from '../../accounts/store.ts'
+import { type CheckedCredentials, confirmCredentials, lockEpoch } from '../../accounts/store.ts'
+import { emailOf } from '../../accounts/users/store.ts'
 import { takeTouch } from '../passkeys/store.ts'
 import { retiredIdGraceMilliseconds } from './cookies.ts'
 import { type Authenticated, insertSessionId, makeRoomForId, type ReplacedId, retireId } from './ids/store.ts'
@@ -233,8 +234,7 @@ export interface RefreshedSession extends StandingSession {
 /** Reads the roles again and adds a new id. Throws `authentication-required` if the session has ended. */
 export async function refreshSession(trx: Trx, input: RefreshSessionInput): Promise<RefreshedSession> {
   const { principalId, sessionId } = input
-  const account = await lockAccount(trx, principalId)
-  if (account === undefined) throw new Problem('authentication-required')
+  const epoch = await lockEpoch(trx, principalId)
   const roles = await rolesOf(trx, principalId)
   const session = await trx
     .updateTable('sessions')
@@ -244,19 +244,14 @@ export async function refreshSession(trx: Trx, input: RefreshSessionInput): Prom
       issued_ids: eb('issued_ids', '+', 1),
     }))
     .where('id', '=', sessionId)
-    .where('credentials_epoch', '=', account.epoch)
+    .where('credentials_epoch', '=', epoch)
     .returning(['issued_ids', 'last_seen_at as lastSeenAt', 'absolute_expires_at as absoluteExpiresAt'])
     .executeTakeFirst()
   if (session === undefined || !(await retireId(trx, input))) throw new Problem('authentication-required')
   await makeRoomForId(trx, input)
   const { issued_ids: number, ...ends } = session
   await insertSessionId(trx, { ...input, idHash: input.newIdHash, number })
-  const { email } = await trx
-    .selectFrom('users')
-    .select('email')
-    .where('principal_id', '=', principalId)
-    .executeTakeFirstOrThrow()
-  return { email, roles, ...ends }
+  return { email: await emailOf(trx, principalId), roles, ...ends }
 }
 
 /**
