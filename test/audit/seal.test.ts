@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { sql } from '#kysely'
 import { verifyLog } from '../../proof/log.ts'
-import { oldestUnsealed } from '../../server/audit/audit.ts'
+import { oldestUnsealed, saltedWith } from '../../server/audit/audit.ts'
 import { findLogLines } from '../../server/audit/lines/lines.ts'
 import { readConfig } from '../../server/config.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
@@ -16,6 +16,10 @@ import { stamp } from '../support/orders.ts'
 import { connectTo } from '../support/postgres.ts'
 import { setUp } from '../support/service.ts'
 import { removeExpired } from '../support/upkeep.ts'
+
+it('a text that UTF-8 cannot spell is no part of an event', () => {
+  assert.throws(() => saltedWith('', { text: '\ud800' }), TypeError)
+})
 
 describe('sealEvents', () => {
   let database: TestDatabase

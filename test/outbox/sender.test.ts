@@ -51,8 +51,9 @@ describe('the sender', () => {
     await sealAll(service.db)
     return ids
   }
-  const sender = (t: { after(hook: () => unknown): void }) => {
-    const made = newSender(service)
+  const sender = (t: { after(hook: () => unknown): void }, said: string[] = []) => {
+    const note = (_line: object, message = '') => said.push(message)
+    const made = newSender(service, { log: { info: note, warn: note } as never })
     t.after(() => made.stop())
     return made
   }
@@ -139,11 +140,12 @@ describe('the sender', () => {
     })
   }
 
-  it('sends everything that is due when it looks once', async (t) => {
+  it('sends everything that is due when it looks once, and each event once when it looks twice', async (t) => {
     const receiver = await startReceiver(t)
     const { admin, state } = await webhookFor(t, receiver)
     await create(admin, 3)
-    await sender(t).look()
+    const running = sender(t)
+    await Promise.all([running.look(), running.look()])
     await until(async () => (await state()).isUpToDate)
     assert.equal(receiver.received.length, 3)
   })
@@ -165,10 +167,14 @@ describe('the sender', () => {
     }
     const { admin, state } = await webhookFor(t, receiver)
     await create(admin, 3)
-    await sendUntil(sender(t), async () => {
+    const said: string[] = []
+    await sendUntil(sender(t, said), async () => {
       service.advance(1_000)
       return (await state()).isUpToDate
     })
+    const [failed, works] = ['an event was not delivered', 'events are delivered again']
+    await until(() => said.length >= 6)
+    assert.deepEqual(said, [failed, works, failed, works, failed, works])
     // The clock goes on while a message is on its way, so its arrival says nothing.
     const sentAt = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']))
     for (const place of [0, 2, 4]) {
@@ -203,7 +209,8 @@ describe('the sender', () => {
     receiver.answer = (_message, response) => response.writeHead(503).end('Down\u202e for\nmaintenance')
     const { admin, id, state } = await webhookFor(t, receiver)
     await create(admin, 1)
-    const running = sender(t)
+    const said: string[] = []
+    const running = sender(t, said)
     const began = service.now()
     const pauses: number[] = []
     let last = began
@@ -233,6 +240,8 @@ describe('the sender', () => {
     assert.equal(last - began, 72 * hour * 1000)
     const { disabledBecause } = await state()
     assert.equal(disabledBecause, 'failing')
+    await until(() => said.length >= 2)
+    assert.deepEqual(said, ['an event was not delivered', 'a subscription was disabled'])
     const [attempt] = await findAttempts(service.db.read, id)
     assert.deepEqual([attempt?.status, attempt?.answer], [503, 'Down for maintenance'])
     const event = (await storedEvents(service.db.read, id)).at(-1)

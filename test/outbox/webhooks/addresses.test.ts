@@ -154,7 +154,9 @@ describe('an address of a webhook', () => {
       assert.equal(await refusalOf(async () => [publicAddress], 'http://erp.example/'), rule)
       assert.equal(await refusalOf(noName, 'http://erp.example/'), `${rule}, and its host was not found`)
       const silent = () => new Promise<string[]>(() => undefined)
-      assert.match(String(await refusalOf(silent, 'http://erp.example/')), /was not found$/)
+      for (const nothing of [silent, async () => []]) {
+        assert.match(String(await refusalOf(nothing, 'http://erp.example/')), /was not found$/)
+      }
       assert.equal(await refusalOf(noName, 'https://erp.example/'), undefined)
     })
   })
