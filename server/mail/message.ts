@@ -8,7 +8,7 @@ export interface Message {
   /** Why the recipient gets the mail. */
   reason: string
   /** The page that ends mail of this kind. Absent if the mail is about the account's security. */
-  settings?: string
+  settings?: string | undefined
 }
 
 /** A paragraph, a list, or a link that stands alone. */
@@ -37,7 +37,7 @@ function unlinked({ subject, blocks, reason, settings }: Message): Message {
     if (typeof block === 'string') return apart(block)
     return hasLink(block) ? block : { items: block.items.map(apart) }
   })
-  return { subject, blocks: texts, reason: apart(reason), ...(settings !== undefined && { settings }) }
+  return { subject, blocks: texts, reason: apart(reason), settings }
 }
 
 const hasLink = (block: Block) => typeof block !== 'string' && 'link' in block
@@ -55,12 +55,13 @@ export function plainText(message: Message): string {
 }
 
 function wrapped(text: string, first = '', indent = ''): string {
+  const [start, ...words] = text.split(' ')
   const lines: string[] = []
-  let line = first
-  for (const word of text.split(' ')) {
-    const isFull = line.trim() !== '' && line !== first && line.length + 1 + word.length > lineWidth
+  let line = `${first}${start}`
+  for (const word of words) {
+    const isFull = line.length + 1 + word.length > lineWidth
     if (isFull) lines.push(line)
-    line = isFull ? indent + word : line === first || line === indent ? line + word : `${line} ${word}`
+    line = isFull ? indent + word : `${line} ${word}`
   }
   return [...lines, line].join('\n')
 }

@@ -102,6 +102,7 @@ export async function queueDigests(
     .innerJoin('users', 'users.principal_id', 'mail_settings.principal_id')
     .select(['mail_settings.principal_id as id', 'hour', 'time_zone as timeZone', 'next_digest_at as at'])
     .where('next_digest_at', '<=', nowMilliseconds)
+    .$narrowType<{ at: number }>()
     .orderBy('next_digest_at')
     .limit(digestsOfBatch)
     .execute()
@@ -113,7 +114,7 @@ export async function queueDigests(
       .where('principal_id', '=', id)
       .where('next_digest_at', '=', at)
       .executeTakeFirst()
-    const isItsHour = at !== null && nextDigest(zone, hour, at - 1) === at
+    const isItsHour = nextDigest(zone, hour, at - 1) === at
     if (numUpdatedRows === 1n && isItsHour) {
       await insertMail(trx, { kind: digest, recipient: String(id), nowMilliseconds })
     }

@@ -12,7 +12,7 @@ import * as sqlite from './sqlite.ts'
 export type SealedEvent = Database['events']
 export type EventOfOrder = Pick<SealedEvent, 'sequence' | 'subject_id' | 'at' | 'by_id'>
 /** An event, with its place in the log once it is sealed. */
-export type StoredEvent = EventColumns & { sequence: number | null; hash: string | null }
+export type StoredEvent = EventColumns & ({ sequence: number; hash: string } | { sequence: null; hash: null })
 
 /** The era and the head of the log. */
 export async function headOfLog(db: Db): Promise<Head & { era: number }> {

@@ -10,7 +10,14 @@ import { inEach, otherState } from '../conditions.ts'
 import { type Decided, orderEvent } from '../event.ts'
 import { isDecision, nameOfStatus, type TransitionName, transitions } from '../order.ts'
 import { documentHashes, lockOrder } from '../store.ts'
-import { faultFor, requireHashes, type Signature, signatureInvalid, takeSignature } from './signature.ts'
+import {
+  faultFor,
+  requireHashes,
+  type Signature,
+  type Signed,
+  signatureInvalid,
+  takeSignature,
+} from './signature.ts'
 import { changeStatus, type Decision, findDecision } from './store.ts'
 
 /** The caller who changes an order. The policy may keep services from approving it. */
@@ -54,11 +61,10 @@ function operationOf(name: TransitionName) {
     const known = version === undefined || others.length > 0 ? undefined : { version: version + 1 }
     const effect = async () => {
       const own = input.actor.asDeputy ? undefined : await change(trx, name, input, input.actor)
-      const { order, actor } = own ?? (await changeForAnother(trx, name, input))
+      const { order, actor, signature } = own ?? (await changeForAnother(trx, name, input))
       const kind = order.status === to ? event : 'approval-given'
       const decided = isDecision(name) ? { documents: await documentsBefore(trx, order) } : {}
-      const signed =
-        input.signature && (await takeSignature(trx, input.signature, { ...order, ...decided }, actor))
+      const signed = signature && (await takeSignature(trx, signature, { ...order, ...decided }, actor))
       const more = { ...(order.role && { role: order.role }), ...(signed && { signature: signed.kept }) }
       const happened = orderEvent(kind, order, input.text, { ...decided, ...more })
       const row = eventRow(actor, { ...happened, salts: signed?.salts ?? {} })
@@ -85,7 +91,7 @@ async function change(trx: Trx, name: TransitionName, input: TransitionInput, ac
     return undefined
   }
   const order = await changeStatus(trx, name, { ...input, actor: { ...actor, isSigned: signature !== null } })
-  return order && { order, actor }
+  return order && { order, actor, signature: signature as Signed | null }
 }
 
 /**

@@ -100,8 +100,7 @@ interface Facts {
   signature?: KeptSignature
 }
 
-const sealed = ({ sequence, hash, ...event }: StoredEvent) =>
-  sequence === null || hash === null ? [] : sealedLine({ ...event, sequence, hash })
+const sealed = (event: StoredEvent) => (event.sequence === null ? [] : sealedLine(event))
 
 /** The event by which the account had got the passkey that signed. It may have got it again since. */
 async function enrolmentOf(db: Db, { by_id: byId, sequence: signedAt }: StoredEvent, { signature }: Facts) {

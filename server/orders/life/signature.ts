@@ -98,11 +98,10 @@ export function faultFor(signature: Signature, asking: Asking): string | undefin
  */
 export async function takeSignature(
   trx: Trx,
-  signature: Signature,
+  signature: Signed,
   { version, total, documents = [] }: Decided & { documents?: string[] },
   { byId: principalId, nowMilliseconds }: { byId: number; nowMilliseconds: number },
 ): Promise<Signed> {
-  if ('fault' in signature) throw signatureInvalid(signature.fault)
   const { statement, touch } = signature
   const order = { version: version - 1, total: decimalOf(total) }
   const names = Object.keys(order) as (keyof typeof order)[]
@@ -147,9 +146,8 @@ function withoutHandle({ id, response }: PresentedAssertion): Assertion {
 
 const base64url = /^[A-Za-z0-9_-]+$/
 const isBase64url = (value: unknown): value is string => typeof value === 'string' && base64url.test(value)
-const isSalts = (value: unknown): value is Record<string, string> =>
-  typeof value === 'object' &&
-  value !== null &&
+/** Throws `TypeError` if there are none. */
+const isSalts = (value: object): value is Record<string, string> =>
   Object.values(value).every((salt) => typeof salt === 'string' && /^[0-9a-f]{32}$/.test(salt))
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 

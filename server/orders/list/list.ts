@@ -91,11 +91,14 @@ function readText(text: string, { id }: Principal): Filter | null {
   try {
     return parseFilter(text, id)
   } catch (error) {
-    if (!(error instanceof FilterError)) throw error
-    const { fault } = error
-    throw new Problem('invalid-filter', {
-      detail: fault.detail,
-      errors: [{ parameter: 'filter', code: 'syntax', ...fault }],
-    })
+    throw error instanceof FilterError ? invalidFilter(error) : error
   }
+}
+
+function invalidFilter({ fault }: FilterError): Problem {
+  const { detail } = fault
+  return new Problem('invalid-filter', {
+    detail,
+    errors: [{ parameter: 'filter', code: 'syntax', ...fault }],
+  })
 }

@@ -25,9 +25,7 @@ export interface Policy {
 const columns = ['from_e4', 'version', ...ruleNames.map((name) => rules[name].column)] as const
 
 export async function findPolicy(db: Db): Promise<Policy> {
-  const policy = toPolicy(await db.selectFrom('approval_policy').select(columns).execute())
-  if (policy === undefined) throw new Error('there is no approval policy')
-  return policy
+  return toPolicy(await db.selectFrom('approval_policy').select(columns).execute())
 }
 
 /**
@@ -40,7 +38,7 @@ export async function takePolicy(trx: Trx, acceptedVersions: number[] | null): P
     .where(hasVersion(acceptedVersions))
     .returning(columns)
     .execute()
-  return toPolicy(taken)
+  return taken.length === 0 ? undefined : toPolicy(taken)
 }
 
 export async function putPolicy(trx: Trx, { version, rows }: Policy): Promise<void> {
@@ -61,10 +59,11 @@ export async function requireRolesOf(trx: Trx, rows: readonly PolicyRow[]): Prom
   throw new Problem('unknown-role', { detail: `There is no role ${unknown.join(', ')}.` })
 }
 
-/** Undefined if there are no rows. */
-function toPolicy(stored: Selectable<Database['approval_policy']>[]): Policy | undefined {
-  const [first] = stored
-  if (first === undefined) return undefined
+type Row = Selectable<Database['approval_policy']>
+
+/** There is a row from the first migration on. */
+function toPolicy(stored: Row[]): Policy {
+  const [first] = stored as [Row, ...Row[]]
   const rows = stored
     .toSorted((one, other) => one.from_e4 - other.from_e4)
     .map((row) => ({ from: row.from_e4, ...rulesOf(row) }))

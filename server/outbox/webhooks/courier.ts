@@ -74,7 +74,7 @@ export class WebhookCourier implements Courier {
     return {
       ...attempt,
       status,
-      failure: status >= 200 && status < 300 ? null : `it answered ${status}`,
+      failure: status < 300 ? null : `it answered ${status}`,
       answer: madeSafe(body),
       isGone: status === 410,
       wishedPause: retryAfterSeconds && retryAfterSeconds * 1000,
@@ -87,10 +87,6 @@ const shownCharacters = 200
 const unsafe = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}]+/gu
 
 function madeSafe(body: string): string {
-  const safe = body
-    .slice(0, 8 * shownCharacters)
-    .replaceAll(unsafe, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
+  const safe = body.replaceAll(unsafe, ' ').replaceAll(/\s+/g, ' ').trim()
   return Array.from(safe).slice(0, shownCharacters).join('')
 }

@@ -32,7 +32,7 @@ type Versions = Pick<Subscription, 'id' | 'secretVersion' | 'previousSecretUntil
 /** The keys that sign now, the newest first. */
 function activeKeys(key: Buffer, webhook: Versions, nowMilliseconds: number): WebhookKeys[] {
   const { id, secretVersion, previousSecretUntil } = webhook
-  const isOverlapping = previousSecretUntil !== null && nowMilliseconds < previousSecretUntil
+  const isOverlapping = nowMilliseconds < (previousSecretUntil ?? 0)
   const versions = isOverlapping ? [secretVersion, secretVersion - 1] : [secretVersion]
   return versions.map((version) => keysOf(key, id, version))
 }

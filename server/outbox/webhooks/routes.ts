@@ -244,7 +244,7 @@ async function toResponse(webhook: Subscription, { db, sending, clock }: Webhook
     enabled,
     disabledBecause,
     publicKeys: sending === null ? [] : publicKeysOf(sending.key, webhook, now),
-    previousSecretUntilUtc: formatInstantOrNull(until !== null && now < until ? until : null),
+    previousSecretUntilUtc: formatInstantOrNull(now < (until ?? 0) ? until : null),
     sequence,
     waiting,
     failures,

@@ -43,7 +43,7 @@ const isAmongClaims = (claims: Claims, name: string) => Object.hasOwn(claims, na
 export function identityOf(claims: Claims, settings: CompanySettings, now: number): CompanyIdentity {
   const { sub, sid, auth_time: authTime } = claims
   if (!isName(sub)) throw new CompanyFailure('company-answer-invalid', 'the claim sub is missing, or no name')
-  const authenticatedAt = typeof authTime === 'number' && authTime > 0 ? Math.floor(authTime * 1000) : 0
+  const authenticatedAt = typeof authTime === 'number' ? Math.max(0, Math.floor(authTime * 1000)) : 0
   if (authenticatedAt > now + clockDifferenceMilliseconds) {
     throw new CompanyFailure('company-answer-invalid', 'the clocks differ: auth_time is in the future')
   }

@@ -277,7 +277,7 @@ export class CompanyProvider {
       const { supportsPKCE: _, ...metadata } = configuration.serverMetadata()
       if (metadata.issuer !== settings.issuer) throw calledOtherwise(metadata.issuer)
       for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
-        if (isUsable(metadata[name])) continue
+        if (isUsable(String(metadata[name]))) continue
         throw new CompanyFailure('company-answer-invalid', `its ${name} is no https address`)
       }
       const keys = createRemoteJWKSet(new URL(String(metadata.jwks_uri)), {
@@ -307,14 +307,11 @@ const calledOtherwise = (issuer: unknown) =>
   new CompanyFailure('company-answer-invalid', `the provider calls itself ${issuer}`)
 
 const isPlainHttp = (address: string) => {
-  const { protocol, hostname } = new URL(address)
-  return protocol === 'http:' && isLoopbackHost(hostname)
+  const url = URL.parse(address)
+  return url?.protocol === 'http:' && isLoopbackHost(url.hostname)
 }
 
-const isUsable = (address: unknown) =>
-  typeof address === 'string' &&
-  URL.canParse(address) &&
-  (address.startsWith('https:') || isPlainHttp(address))
+const isUsable = (address: string) => URL.parse(address)?.protocol === 'https:' || isPlainHttp(address)
 
 /** Asks the provider, in bounded time, for an answer of bounded length. Follows no redirect. */
 async function boundedFetch(
@@ -322,10 +319,9 @@ async function boundedFetch(
   options: RequestInit,
   way: Pick<Exchange, 'resolve' | 'agent'>,
 ): Promise<Response> {
-  const body = options.body === undefined || options.body === null ? undefined : String(options.body)
   const answer = await exchange(url, {
     method: options.method ?? 'GET',
-    ...(body !== undefined && { body }),
+    ...(options.body && { body: String(options.body) }),
     headers: Object.fromEntries(new Headers(options.headers)),
     ...way,
     signal: AbortSignal.timeout(answerLimitMilliseconds),
@@ -371,13 +367,10 @@ function failureOf(error: unknown): CompanyFailure {
     })
   }
   const last = causes.at(-1)
-  const isOfConnection = causes.some(
-    ({ code = '', name }) => /^E[A-Z]+$/.test(code) || name === 'TimeoutError' || name === 'AbortError',
-  )
-  if (isOfConnection || last instanceof joseErrors.JWKSTimeout) {
-    const why = last === undefined ? 'it does not answer' : whyUnreachable(last)
-    const told = status > 0 ? answeredWith(status) : why
-    return new CompanyFailure('company-account-unreachable', told, { cause: error })
+  const lost = causes.find(({ code = '', name }) => /^E[A-Z]+$/.test(code) || name === 'TimeoutError')
+  if (lost !== undefined) {
+    const why = whyUnreachable(last ?? lost)
+    return new CompanyFailure('company-account-unreachable', why, { cause: error })
   }
   if (status >= 300) {
     return new CompanyFailure('company-answer-invalid', answeredWith(status), { cause: error })

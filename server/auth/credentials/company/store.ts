@@ -95,7 +95,6 @@ export async function isRecent(trx: Trx, sessionId: string, since: number): Prom
     .select('id_hash')
     .where('session_id', '=', sessionId)
     .where('authenticated_at', '>', since)
-    .limit(1)
     .executeTakeFirst()
   return recent !== undefined
 }

@@ -174,8 +174,7 @@ function jwkOf(cose: Map<number, unknown>): Record<string, string> {
     '1 -8 6': () => ({ kty: 'OKP', crv: 'Ed25519', x: part(-2) }),
     '3 -257': () => ({ kty: 'RSA', n: part(-1), e: part(-2) }),
   }
-  const jwk = forms[alg === -257 ? `${kty} ${alg}` : `${kty} ${alg} ${curve}`]?.()
-  if (jwk === undefined) throw new Error('a key of no accepted algorithm')
+  const jwk = forms[alg === -257 ? `${kty} ${alg}` : `${kty} ${alg} ${curve}`]?.() ?? {}
   const { modulusLength = rsaMinimumBits } =
     createPublicKey({ key: jwk, format: 'jwk' }).asymmetricKeyDetails ?? {}
   if (modulusLength < rsaMinimumBits) throw new Error('a short key')

@@ -55,7 +55,7 @@ const selectPasskey = prepared((db, passkey: { id: string }) =>
 export async function hasPasskey(db: Db, principalId: number, rpId: string | null): Promise<boolean> {
   let found = db.selectFrom('passkeys').select('id').where('principal_id', '=', principalId)
   if (rpId !== null) found = found.where('rp_id', '=', rpId)
-  return (await found.limit(1).executeTakeFirst()) !== undefined
+  return (await found.executeTakeFirst()) !== undefined
 }
 
 /** Returns false if any account has a passkey with this id. */

@@ -61,8 +61,7 @@ export function clearSession(reply: FastifyReply): FastifyReply {
  * meant. Only spaces and tabs around a pair are dropped. To a browser, a name that begins with another kind
  * of space is no `__Host-` name, so here it is a different name too.
  */
-export function cookieValues(header: string | undefined, name: string): string[] {
-  if (header === undefined || !header.includes(name)) return []
+export function cookieValues(header = '', name: string): string[] {
   return header
     .split(';')
     .map(trimmed)

@@ -28,20 +28,19 @@ interface PublicKey {
  */
 export async function loadSigningKeys(files: string[], algorithm: 'RS256' | 'PS256'): Promise<SigningKeys> {
   const keys = readPrivateKeys('SIGNING_KEY_FILES', files, 'rsa')
-  return signingKeysOf(keys.length > 0 ? keys : [await generatePrivateKey()], algorithm)
+  const [first = await generatePrivateKey(), ...others] = keys
+  return signingKeysOf([first, ...others], algorithm)
 }
 
 /** The first key signs, all verify. */
 export async function signingKeysOf(
-  privateKeys: KeyObject[],
+  [privateKey, ...others]: [KeyObject, ...KeyObject[]],
   algorithm: 'RS256' | 'PS256',
 ): Promise<SigningKeys> {
-  const published = await Promise.all(privateKeys.map((key) => toPublicJwk(key, algorithm)))
-  const [privateKey] = privateKeys
-  const kid = published[0]?.kid
-  if (privateKey === undefined || kid === undefined) throw new Error('no signing key')
+  const own = await toPublicJwk(privateKey, algorithm)
+  const published = [own, ...(await Promise.all(others.map((key) => toPublicJwk(key, algorithm))))]
   const distinct = [...new Map(published.map((jwk) => [jwk.kid, jwk])).values()]
-  return { algorithm, kid, privateKey, jwks: { keys: distinct } }
+  return { algorithm, kid: own.kid, privateKey, jwks: { keys: distinct } }
 }
 
 async function generatePrivateKey(): Promise<KeyObject> {
@@ -51,8 +50,7 @@ async function generatePrivateKey(): Promise<KeyObject> {
 
 /** `kid` is the RFC 7638 thumbprint, so every instance publishes the same one. */
 async function toPublicJwk(privateKey: KeyObject, algorithm: string): Promise<PublicKey> {
-  const { kty, n, e } = await exportJWK(createPublicKey(privateKey))
-  if (kty === undefined || n === undefined || e === undefined) throw new Error('not an RSA key')
+  const { kty, n, e } = (await exportJWK(createPublicKey(privateKey))) as Pick<PublicKey, 'kty' | 'n' | 'e'>
   const kid = await calculateJwkThumbprint({ kty, n, e })
   return { kty, use: 'sig', alg: algorithm, kid, n, e }
 }

@@ -1,6 +1,5 @@
 /** Access tokens, which are signed and not stored, and families of refresh tokens, each one row. */
 import type { JWTPayload } from 'jose'
-import * as errors from 'jose/errors'
 import { createLocalJWKSet } from 'jose/jwks/local'
 import { SignJWT } from 'jose/jwt/sign'
 import { jwtVerify } from 'jose/jwt/verify'
@@ -119,19 +118,17 @@ export class AccessTokens {
       const { sub, iat, exp, roles, preferred_username: userName } = payload
       const { credentials_changed_at: credentialsChangedAt } = payload
       const signIn = signInOf(payload)
-      const whole =
+      const isComplete =
         typeof protectedHeader.kid === 'string' &&
         typeof sub === 'string' &&
         sub !== '' &&
-        Number.isSafeInteger(iat) &&
-        Number.isSafeInteger(exp) &&
-        iat !== undefined &&
-        exp !== undefined &&
+        isWhole(iat) &&
+        isWhole(exp) &&
         typeof userName === 'string' &&
         typeof credentialsChangedAt === 'number' &&
         Array.isArray(roles) &&
         roles.every((role) => typeof role === 'string')
-      if (!whole) return undefined
+      if (!isComplete) return undefined
       return {
         subject: sub,
         userName,
@@ -141,12 +138,13 @@ export class AccessTokens {
         issuedAtSeconds: iat,
         expiresAtSeconds: exp,
       }
-    } catch (error) {
-      if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined
-      throw error
+    } catch {
+      return undefined
     }
   }
 }
+
+const isWhole = (value: unknown): value is number => Number.isSafeInteger(value)
 
 /**
  * The claims about a sign-in: its id, and when the password was given, in whole seconds (RFC 9068 §2.2.1,
