@@ -92,8 +92,8 @@ function requireDecision(
     throw error instanceof Problem ? at(index, error) : error
   }
   for (const { asking, decisions } of found) {
-    const decision = decisions.get(id)
-    if (decision !== undefined && decision.refusal === undefined) return { decision, asking }
+    const decision = decisions.get(id) ?? order
+    if (decision.refusal === undefined) return { decision, asking }
   }
   throw at(index, new Problem(order.refusal ?? 'concurrency-conflict'))
 }

@@ -156,8 +156,7 @@ async function makeUser(
   const userName = candidates.find((name) => !taken.names.has(foldName(name))) ?? wanted
   const user = { userName, email, fullName, passwordHash: null, timeZone: null, roles: [], stamp }
   const { id } = await addUser(trx, user)
-  const isLinked = await addLink(trx, { principalId: id, identity, stamp: partOf(stamp, 1) })
-  if (!isLinked) throw new Problem('company-account-taken')
+  await addLink(trx, { principalId: id, identity, stamp: partOf(stamp, 1) })
   return { principalId: id, email }
 }
 
@@ -196,23 +195,21 @@ async function linkByOneTimeLink(
     await deleteCompanyAccount(trx, principalId)
     await recordChange(trx, own, 'link-used', account, { ...facts, mailed: true })
   }
-  if (!(await addLink(trx, { principalId, identity, stamp: partOf(own, 1) }))) {
-    throw new Problem('company-account-taken')
-  }
+  await addLink(trx, { principalId, identity, stamp: partOf(own, 1) })
   return { principalId, email: holder.email }
 }
 
-/** Links the account, and records it. Returns false if either is linked already. */
+/** Links the account, and records it. Throws `company-account-taken` if either was linked at the same moment. */
 async function addLink(
   trx: Trx,
   { principalId, identity, stamp }: { principalId: number; identity: CompanyIdentity; stamp: Stamp },
-): Promise<boolean> {
+): Promise<void> {
   const { issuer, subject } = identity
   const { nowMilliseconds } = stamp
-  if (!(await insertLink(trx, { principalId, issuer, subject, nowMilliseconds }))) return false
+  const isLinked = await insertLink(trx, { principalId, issuer, subject, nowMilliseconds })
+  if (!isLinked) throw new Problem('company-account-taken')
   const facts = { company: issuer, companySubject: subject }
   await recordChange(trx, stamp, 'company-linked', { id: principalId }, facts)
-  return true
 }
 
 /**
@@ -287,8 +284,9 @@ export async function linkCompany(
   const owner = await findCompanyUser(trx, identity)
   if (owner?.principalId === account.id) return { linked: true }
   if (owner !== undefined) return { refused: 'company-account-taken' }
-  const isLinked = await addLink(trx, { principalId: account.id, identity, stamp })
-  return isLinked ? { linked: true } : { refused: 'company-account-linked' }
+  if ((await findLinkOf(trx, account.id)) !== undefined) return { refused: 'company-account-linked' }
+  await addLink(trx, { principalId: account.id, identity, stamp })
+  return { linked: true }
 }
 
 /** Gives a session a new id that counts as recent: the provider has just asked for a credential. */
