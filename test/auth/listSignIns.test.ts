@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { formatInstant } from '../../server/clock.ts'
-import { newUser, tokenPair } from '../support/accounts.ts'
+import { newUser, setPassword, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
+import { withRawDatabase } from '../support/database.ts'
 import { assertProblem } from '../support/problem.ts'
 import { setUp, testService } from '../support/service.ts'
 
@@ -84,6 +85,9 @@ describe('listSignIns', () => {
     })
 
     it('leaves out those that have ended: unused, expired, signed out, refused, or before a new password', async () => {
+      await signInAs('before')
+      await tokenPair(service, user)
+      await setPassword(service, user)
       const browser = await signInAs('kept')
       await (await signInAs('signed out')).post('/v1/auth/session/logout')
       const { refreshToken } = await tokenPair(service, user)
@@ -94,6 +98,11 @@ describe('listSignIns', () => {
         await browser.get('/v1/auth/me')
         await settledTouch(browser)
       }
+      await signInAs('long ago')
+      await withRawDatabase(service.databaseUrl, (db) => {
+        const ended = { absolute_expires_at: service.now() }
+        return db.updateTable('sessions').set(ended).where('user_agent', '=', 'long ago').execute()
+      })
       const userAgents = (await list(browser)).map(({ userAgent }) => userAgent)
       assert.deepEqual(userAgents, ['kept'])
     })

@@ -3,6 +3,17 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Post, startPost } from '../../server/mail/post.ts'
+import {
+  claimMail,
+  countSent,
+  countWaiting,
+  dropMail,
+  findGathering,
+  insertMail,
+  isQueued,
+  noteSentMail,
+  takeRecipients,
+} from '../../server/mail/store.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { newUser, unknownEmail } from '../support/accounts.ts'
 import { withRawDatabase } from '../support/database.ts'
@@ -229,5 +240,55 @@ describe('the post', () => {
       (await rows()).map(({ attempts }) => attempts),
       [0],
     )
+  })
+
+  it('asks about and changes no mail but the one that is meant', async () => {
+    const now = service.now()
+    const [{ id: principalId }, { id: other }] = [await newUser(service), await newUser(service)]
+    const row = { about: '', queued_at: now, due_at: now, attempts: 0, principal_id: null, sent_at: null }
+    const sent = { principal_id: principalId, sent_at: now }
+    const [kind, gatherMilliseconds] = ['a', 60 * minute]
+    await withRawDatabase(service.databaseUrl, async (trx) => {
+      const added = [
+        { ...row, kind, recipient: 'x' },
+        { ...row, kind, recipient: 'y', due_at: now - 1 },
+        { ...row, kind, recipient: 'tried', attempts: 1 },
+        { ...row, kind: 'b', recipient: 'x', attempts: 2 },
+        { ...row, kind, recipient: 'x', ...sent },
+        { ...row, kind, recipient: 'y', ...sent, sent_at: now - 60 * minute },
+        { ...row, kind, recipient: 'x', ...sent, principal_id: other },
+        { ...row, kind: 'b', recipient: 'x', ...sent },
+        { ...row, kind: 'c', recipient: 'z', ...sent },
+      ]
+      await trx.insertInto('mails').values(added).execute()
+      const all = () => trx.selectFrom('mails').selectAll().orderBy('id').execute()
+      const ids = (await all()).map(({ id }) => id)
+      const [x = 0, y = 0, tried = 0, , sentX = 0] = ids
+      assert.equal(await countSent(trx, { kind, principalId, nowMilliseconds: now }), 1)
+      assert.equal(await countWaiting(trx, { kind, recipient: 'x' }), 1)
+      assert.deepEqual([await isQueued(trx, 'b'), await isQueued(trx, 'c')], [true, false])
+      assert.deepEqual((await findGathering(trx, kind)).sort(), ['x', 'y'])
+      const claim = (id: number, attempts: number) => claimMail(trx, { id, attempts, nowMilliseconds: now })
+      assert.deepEqual([await claim(x, 1), await claim(sentX, 0), await claim(x, 0)], [false, false, true])
+      for (const mail of [
+        { kind, recipient: 'tried' },
+        { kind: 'b', recipient: 'x' },
+      ]) {
+        await insertMail(trx, { ...mail, nowMilliseconds: now, gatherMilliseconds })
+      }
+      await dropMail(trx, { id: x, attempts: 0 })
+      await dropMail(trx, { id: tried, attempts: 0 })
+      await noteSentMail(trx, { id: y, attempts: 0, principalId, nowMilliseconds: now, readTo: 1 })
+      const left = (await all()).map(({ id, attempts, sent_at }) => [
+        ids.indexOf(id),
+        attempts,
+        sent_at === null,
+      ])
+      const ofSent = [4, 5, 6, 7, 8].map((place) => [place, 0, false])
+      assert.deepEqual(left, [[0, 1, true], [1, 0, false], [3, 0, true], ...ofSent])
+      await insertMail(trx, { kind, recipient: 'w', nowMilliseconds: now })
+      assert.deepEqual(await takeRecipients(trx, { kind, limit: 1 }), ['w'])
+      assert.equal((await all()).length, left.length)
+    })
   })
 })

@@ -143,7 +143,9 @@ describe('a service whose log witnesses contradict', () => {
     assert.equal((await service.client().get('/health')).status, 200)
   })
 
-  it('signs no checkpoint and no receipt, and serves what it has signed', async () => {
+  it('signs no checkpoint and no receipt, erases nothing, and serves what it has signed', async () => {
+    const erasure = service.db.write('erasePerson', { id: 1, stamp: stamp() })
+    await assert.rejects(erasure, { code: 'log-contradicted' })
     assertProblem(await admin.get('/v1/log/checkpoint'), 503, 'log-contradicted')
     assertProblem(await admin.get(`/v1/orders/${other}/receipt`), 503, 'log-contradicted')
     assertProblem(await admin.get(`/v1/orders/${await approved()}/receipt`), 503, 'log-contradicted')
