@@ -199,7 +199,7 @@ async function linkByOneTimeLink(
   return { principalId, email: holder.email }
 }
 
-/** Links the account, and records it. Throws `company-account-taken` if either was linked at the same moment. */
+/** Links the account, and records it. Throws `company-account-taken` if either was linked meanwhile. */
 async function addLink(
   trx: Trx,
   { principalId, identity, stamp }: { principalId: number; identity: CompanyIdentity; stamp: Stamp },
