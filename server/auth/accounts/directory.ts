@@ -1,6 +1,7 @@
 import { isPermission, type Permission, permissionsOfPeople } from '../../caller/permissions.ts'
 import type { Principal } from '../../caller/principal.ts'
 import type { Clock } from '../../clock.ts'
+import { Latest } from '../../db/latest.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import { readRolePermissions } from './roles/store.ts'
 import { findPrincipalState, type PrincipalState } from './store.ts'
@@ -12,7 +13,7 @@ class Memory<T> {
   readonly #read: (key: string) => Promise<T>
   readonly #clock: Clock
   readonly #ttlMilliseconds: number
-  readonly #known = new Map<string, { readAt: number; value: Promise<T> }>()
+  readonly #known = new Latest<{ readAt: number; value: Promise<T> }>(memoryLimit)
 
   constructor(read: (key: string) => Promise<T>, clock: Clock, ttlMilliseconds: number) {
     this.#read = read
@@ -30,9 +31,6 @@ class Memory<T> {
 
   /** Reads now, even if a value is remembered. */
   renew(key: string): Promise<T> {
-    this.#known.delete(key)
-    const [oldest] = this.#known.keys()
-    if (oldest !== undefined && this.#known.size >= memoryLimit) this.#known.delete(oldest)
     const value = this.#read(key)
     this.#known.set(key, { readAt: this.#clock(), value })
     value.catch(() => {

@@ -10,6 +10,7 @@ import {
 } from '#kysely'
 import { AdapterOfConnection } from '../engine.ts'
 import { DatabaseUnavailable, QueryTooSlow } from '../errors.ts'
+import { Latest } from '../latest.ts'
 
 /**
  * Statements kept for each connection. Filters can produce any number of texts, so the oldest is dropped
@@ -41,7 +42,7 @@ class SqliteDriver implements Driver, DatabaseConnection {
   readonly #begin: Sqlite.Statement
   readonly #commit: Sqlite.Statement
   readonly #beforeQuery: () => void
-  readonly #statements = new Map<string, Sqlite.Statement<unknown[]>>()
+  readonly #statements = new Latest<Sqlite.Statement<unknown[]>>(keptStatements)
 
   constructor(connection: Sqlite.Database, begin: string, beforeQuery: () => void) {
     this.#connection = connection
@@ -93,10 +94,6 @@ class SqliteDriver implements Driver, DatabaseConnection {
     const kept = this.#statements.get(sql)
     if (kept !== undefined) return kept
     const statement = this.#connection.prepare<unknown[]>(sql)
-    if (this.#statements.size >= keptStatements) {
-      const oldest = this.#statements.keys().next().value
-      if (oldest !== undefined) this.#statements.delete(oldest)
-    }
     this.#statements.set(sql, statement)
     return statement
   }

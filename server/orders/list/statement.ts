@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from '#kysely'
+import { Latest } from '../../db/latest.ts'
 import { orderFields } from '../order.ts'
 import type { ListRequest, Page, Window } from './plan.ts'
 
@@ -37,17 +38,14 @@ const keptStatements = 256
 export function oncePerList<Found extends Page, Statement>(
   make: (request: ListRequest, page: Found) => Statement,
 ): (request: ListRequest, page: Found) => Statement {
-  const statements = new Map<string, Statement>()
+  const statements = new Latest<Statement>(keptStatements)
   return (request, page) => {
     const list = JSON.stringify([
       { ...request, page: null },
       { ...page, skip: 0, take: 0 },
     ])
     const statement = statements.get(list) ?? make(request, page)
-    statements.delete(list)
     statements.set(list, statement)
-    const [oldest] = statements.keys()
-    if (statements.size > keptStatements && oldest !== undefined) statements.delete(oldest)
     return statement
   }
 }
