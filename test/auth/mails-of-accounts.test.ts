@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { emailAsked, emailMoved } from '../../server/auth/credentials/changed.ts'
 import { machineStamp } from '../../server/caller/stamp.ts'
+import type { MailKind } from '../../server/mail/mail.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { newUser, setEnabled, signIn, type TestUser } from '../support/accounts.ts'
 import { accountEvents, newAdministrator } from '../support/administration.ts'
@@ -12,7 +14,7 @@ import { seal } from '../support/log.ts'
 import { type MailServer, mailSettings, postOf, startMailServer, tokenIn } from '../support/mail.ts'
 import { newPasskey, signInByPasskey } from '../support/passkeys.ts'
 import { assertProblem } from '../support/problem.ts'
-import { testService } from '../support/service.ts'
+import { publicUrl, testService } from '../support/service.ts'
 
 const newPassword = 'seven grey herons by the weir'
 const hour = 3_600_000
@@ -227,5 +229,26 @@ describe('mail that follows the log', () => {
     service.advance(24 * hour)
     await nextTurn()
     assert.deepEqual(await textsTo(user), [])
+  })
+
+  it('goes to an address on the day of the change, while the account is enabled', async () => {
+    const user = await newUser(service)
+    const { db, now: clock } = service
+    const parts = { db, clock, publicUrl: () => publicUrl, defaultTimeZone: 'UTC' }
+    const areSent = (ago: number) => {
+      const about = JSON.stringify({ principalId: user.id, at: clock() - ago, newEmail: 'new@example.com' })
+      const sent = async ({ write }: MailKind) =>
+        (await write(parts, { recipient: user.email, about })) !== undefined
+      return Promise.all([emailMoved, emailAsked].map(sent))
+    }
+    assert.deepEqual(
+      [await areSent(23 * hour), await areSent(24 * hour)],
+      [
+        [true, true],
+        [false, false],
+      ],
+    )
+    await setEnabled(service, user, false)
+    assert.deepEqual(await areSent(0), [false, false])
   })
 })

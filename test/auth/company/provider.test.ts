@@ -110,6 +110,10 @@ describe('a provider that answers badly', () => {
     await assert.rejects(look, /accepted a code/)
     let script: Script = () => assert.fail()
     const address = await startAnswering(t, (...asked) => script(...asked))
+    script = (_body, response) =>
+      response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_scope"}')
+    parts.forger.metadata = { token_endpoint: address }
+    await assert.rejects(look, /invalid_scope/)
     parts.forger.metadata = { jwks_uri: address }
     const bare = [204, 205, 304].map((status): [Script, RegExp, string] => [
       (_body, response) => response.writeHead(status).end(),

@@ -176,7 +176,7 @@ export class CompanyProvider {
       .genericGrantRequest(this.#configurationOf(provider), 'authorization_code', parameters)
       .then(() => new Error('it accepted a code that it never gave'))
       .catch((error: unknown) => error)
-    const isExpected = failure instanceof client.ResponseBodyError && failure.error === 'invalid_grant'
+    const isExpected = (failure as { error?: string }).error === 'invalid_grant'
     if (failure instanceof client.WWWAuthenticateChallengeError) {
       throw new CompanyFailure('company-answer-invalid', 'it does not accept the client, or its secret')
     }
