@@ -1,3 +1,4 @@
+import './react.ts'
 import { before } from 'node:test'
 
 type Service = (path: string, request: Request) => Response | Promise<Response>
@@ -44,7 +45,7 @@ Object.assign(globalThis, {
     return service(new URL(request.url).pathname, request)
   },
   // Nothing has the focus.
-  document: { activeElement: null, querySelector: () => null },
+  document: { activeElement: null, querySelector: () => null, addEventListener: () => undefined },
   Element: class {},
 })
 // Texts in the reader's language must not depend on the machine.
@@ -60,6 +61,11 @@ export function serviceIs(given: Service): void {
 
 export function happen(name: 'pagehide' | 'pageshow', persisted: boolean): void {
   for (const target of [capturing, page]) target.dispatchEvent(Object.assign(new Event(name), { persisted }))
+}
+
+/** Whether the page took the key, so that the browser does nothing with it. */
+export function pressKey(key: string, facts: object = {}): boolean {
+  return !page.dispatchEvent(Object.assign(new Event('keydown', { cancelable: true }), { key, ...facts }))
 }
 
 export function goOffline(isOffline: boolean): void {

@@ -22,6 +22,6 @@ export function observable<Value>(first: Value): Observable<Value> {
       value = next
       for (const observer of observers) observer()
     },
-    use: () => useSyncExternalStore(observe, get),
+    use: () => useSyncExternalStore(observe, get, get),
   }
 }

@@ -1,0 +1,68 @@
+import { registerHooks } from 'node:module'
+import * as react from 'react'
+
+/**
+ * The states, refs and effects of the web app's components, where drawing.ts draws them without a browser.
+ * A state stays until the page goes away.
+ */
+const ownReact = new URL('kept-react', import.meta.url).href
+const source = `export * from 'react'; export { useEffect, useRef, useState } from '${import.meta.url}'`
+registerHooks({
+  resolve: (name, context, next) =>
+    name === 'react' && context.parentURL?.includes('/web/src/')
+      ? { url: ownReact, shortCircuit: true }
+      : next(name, context),
+  load: (url, context, next) =>
+    url === ownReact ? { format: 'module', source, shortCircuit: true } : next(url, context),
+})
+
+interface Effect {
+  dependencies?: readonly unknown[] | undefined
+  run(): void
+  cleanup?: (() => void) | undefined
+}
+/** By the place in the page. */
+const kept = new Map<string, unknown>()
+const waiting: Effect[] = []
+
+function useKept<Value>(first: () => Value): Value {
+  const id = react.useId()
+  if (!kept.has(id)) kept.set(id, first())
+  return kept.get(id) as Value
+}
+
+/** @public */
+export function useRef<Value>(first: Value): { current: Value } {
+  return useKept(() => ({ current: first }))
+}
+
+/** @public */
+export function useState<Value>(first: Value | (() => Value)) {
+  const value = useKept(() => ({ current: first instanceof Function ? first() : first }))
+  const set = (next: Value | ((before: Value) => Value)) => {
+    value.current = next instanceof Function ? next(value.current) : next
+  }
+  return [value.current, set] as const
+}
+
+/** @public */
+export function useEffect(act: () => Effect['cleanup'], dependencies?: readonly unknown[]): void {
+  const effect = useKept((): Effect => ({ run: () => undefined }))
+  if (dependencies?.every((each, at) => Object.is(each, effect.dependencies?.[at]))) return
+  effect.dependencies = dependencies
+  effect.run = () => {
+    effect.cleanup?.()
+    effect.cleanup = act()
+  }
+  waiting.push(effect)
+}
+
+/** After everything is drawn. */
+export function runEffects(): void {
+  for (const { run } of waiting.splice(0)) run()
+}
+
+export function forgetPage(): void {
+  for (const each of kept.values()) (each as Partial<Effect>).cleanup?.()
+  kept.clear()
+}
