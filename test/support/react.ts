@@ -21,12 +21,15 @@ interface Effect {
   run(): void
   cleanup?: (() => void) | undefined
 }
-/** By the place in the page. */
+/** By the place in the page and in the code. */
 const kept = new Map<string, unknown>()
+const drawnNow = new Set<string>()
 const waiting: Effect[] = []
 
 function useKept<Value>(first: () => Value): Value {
-  const id = react.useId()
+  const [, , , caller] = new Error().stack?.split('\n') ?? []
+  const id = `${react.useId()} ${caller}`
+  drawnNow.add(id)
   if (!kept.has(id)) kept.set(id, first())
   return kept.get(id) as Value
 }
@@ -57,12 +60,13 @@ export function useEffect(act: () => Effect['cleanup'], dependencies?: readonly 
   waiting.push(effect)
 }
 
-/** After everything is drawn. */
+/** After everything is drawn: what is no longer there is forgotten. */
 export function runEffects(): void {
+  for (const [id, each] of kept) {
+    if (drawnNow.has(id)) continue
+    kept.delete(id)
+    ;(each as Partial<Effect>).cleanup?.()
+  }
+  drawnNow.clear()
   for (const { run } of waiting.splice(0)) run()
-}
-
-export function forgetPage(): void {
-  for (const each of kept.values()) (each as Partial<Effect>).cleanup?.()
-  kept.clear()
 }

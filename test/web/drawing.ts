@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { ReactNode } from 'react'
 import * as runtime from 'react/jsx-runtime'
 import { transformWithOxc } from 'vite'
-import { forgetPage, runEffects } from '../support/react.ts'
+import { runEffects } from '../support/react.ts'
 
 /**
  * Draws components of the web app without a browser. Import this before them. A dialog is drawn in its place.
@@ -58,7 +58,7 @@ const focusable = (name: string) => ({
 Object.assign(document, { getElementById: focusable })
 /** Where something is typed. */
 export class TextArea {}
-Object.assign(globalThis, { HTMLTextAreaElement: TextArea })
+Object.assign(globalThis, { HTMLTextAreaElement: TextArea, requestAnimationFrame: queueMicrotask })
 
 const recorded =
   (make: typeof runtime.jsx): typeof runtime.jsx =>
@@ -104,7 +104,7 @@ afterEach(leave)
 
 /** The page goes away. */
 export function leave(): void {
-  forgetPage()
+  runEffects()
   focused = undefined
 }
 
