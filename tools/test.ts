@@ -14,8 +14,8 @@ import { makeKyselyOneFile } from './one-file.ts'
  * TEST_DATABASE_URL). Arguments name test files or folders; --quick leaves only the files that need no
  * database, --long runs the long form of what has one. A file says in its first line which engine it
  * needs (`// engine: both`), and whether it waits (`// engine: SQLite, waits`), or its folder does in
- * `suite.json`; without either it runs on SQLite. A process runs some files of one folder; its output is
- * shown when it fails. --slowest lists the slowest tests at the end.
+ * `suite.json`; without either it runs on SQLite. A process runs some files of folders with
+ * equal options; its output is shown when it fails. --slowest lists the slowest tests at the end.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const has = (option: string) => process.argv.includes(option)
@@ -58,7 +58,7 @@ type Engine = keyof typeof engines
 const defaults = {
   engine: 'SQLite' as Engine,
   /** Loading the service takes 1.1 s of a core, so files share a process. */
-  filesOfAProcess: 24,
+  filesOfAProcess: 40,
   /** Its files take long, so none of them should be left alone at the end. */
   startsFirst: false,
   /** Waits at least half of its time, so the cores have room for other processes. */
@@ -187,7 +187,10 @@ function knownEngine(path: string, name: string): Engine {
   throw new Error(`${path}: there is no engine '${name}'; it is one of ${Object.keys(engines).join(', ')}`)
 }
 
-/** A shipped run and one inside the tests' own process cannot share a process. */
+/**
+ * A shipped run and one inside the tests' own process cannot share a process. Neither can folders with
+ * different options.
+ */
 function planOf(files: TestFile[]): Run[] {
   const placed = files.flatMap(({ path, engine, suite }) =>
     engines[engine].map((name, index, { length }) => ({
@@ -197,8 +200,8 @@ function planOf(files: TestFile[]): Run[] {
       ships: suite.ships && index === length - 1,
     })),
   )
-  const kindOf = ({ path, engine, ships, suite }: (typeof placed)[number]) =>
-    `${folderOf(path)} ${engine} ${ships} ${suite.waits}`
+  const kindOf = ({ engine, ships, suite }: (typeof placed)[number]) =>
+    [engine, ships, ...Object.values({ ...suite, ships: '' })].join(' ')
   const groups = Map.groupBy(placed, kindOf)
   return [...groups.values()].flatMap((group) => {
     const processes = Math.ceil(group.length / (group[0]?.suite.filesOfAProcess ?? 1))
@@ -220,9 +223,8 @@ async function carryOut(run: Run): Promise<void> {
   const { isGreen, output } = await runFiles(run)
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   const line = `${nameOf(run.files)} on ${run.engine}, ${seconds} s`
-  const place = `${folderOf(run.files[0] ?? '')} on ${run.engine}`
   for (const [, test = '', milliseconds] of output.matchAll(/^ +✔ (.+) \((\d+)\.?\d*ms\)$/gm)) {
-    slowest.push({ seconds: Number(milliseconds) / 1000, test: `${place}: ${test}` })
+    slowest.push({ seconds: Number(milliseconds) / 1000, test: `${run.engine}: ${test}` })
   }
   process.stdout.write(isGreen ? `ok  ${line}\n` : `${output}\nRED ${line}\n`)
   if (!isGreen) red.push(line)
@@ -231,18 +233,10 @@ async function carryOut(run: Run): Promise<void> {
   }
 }
 
-/** `test/auth`, also for the files of its folders. */
-function folderOf(path: string): string {
-  return path.split('/').slice(0, 2).join('/')
-}
-
-/** As a shell pattern: `test/auth/{cookies,surplus}.test.ts`. */
+/** As a shell pattern: `{test/auth/cookies,test/auth/surplus}.test.ts`. */
 function nameOf(files: string[]): string {
-  const [first = ''] = files
-  if (files.length === 1) return first
-  const folder = folderOf(first)
-  const names = files.map((file) => file.slice(folder.length + 1, -'.test.ts'.length))
-  return `${folder}/{${names.join(',')}}.test.ts`
+  const names = files.map((file) => file.slice(0, -'.test.ts'.length))
+  return `${names.length > 1 ? `{${names.join(',')}}` : names}.test.ts`
 }
 
 async function runFiles(run: Run): Promise<{ isGreen: boolean; output: string }> {
