@@ -240,7 +240,9 @@ function nameOf(files: string[]): string {
 }
 
 async function runFiles(run: Run): Promise<{ isGreen: boolean; output: string }> {
-  const options = ['--test', '--test-isolation=none', `--test-timeout=${timeoutMilliseconds}`]
+  // With all the room for young objects from the start, a test file costs another 5 % less.
+  const options = ['--min-semi-space-size=64', '--test', '--test-isolation=none']
+  options.push(`--test-timeout=${timeoutMilliseconds}`)
   const child = spawn(process.execPath, [...options, '--test-reporter=spec', ...run.files], {
     cwd: root,
     env: environmentOf(run),
