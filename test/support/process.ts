@@ -8,8 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { assertDiscreet } from './discretion.ts'
 
-/** Set by test/package.test.ts: the program as it is installed. */
-const main = process.env.TEST_MAIN ?? fileURLToPath(new URL('../../server/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
 
 /** Settings of tools/test.ts, with which a process takes a third of the time to start. */
 export const quickStart = {
