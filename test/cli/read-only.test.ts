@@ -86,9 +86,8 @@ describe('a command that only reads', () => {
       it(`works where ${where} may not be written, on ${what}`, { skip }, async (t) => {
         const { place, temporary, run } = keep(t, { suffixes, folderMode, fileMode: 0o444 })
         const before = contentOf(place)
-        const [verified, listed] = [await run('log verify'), await run('user list')]
-        assert.match(verified.stdout, /^The log is intact: 1 events/, verified.stderr)
-        assert.match(listed.stdout, /jo@example\.com/, listed.stderr)
+        const { stdout, stderr } = await run('log verify')
+        assert.match(stdout, /^The log is intact: 1 events/, stderr)
         assert.deepEqual(contentOf(place), before)
         assert.deepEqual(readdirSync(temporary), [])
       })
