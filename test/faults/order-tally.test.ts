@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import type pg from 'pg'
+import pg from 'pg'
 import { migrateDatabase } from '../../server/db/open.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { newOrderedId } from '../../server/ids.ts'
@@ -33,17 +33,18 @@ const assertExact = (databaseUrl: string) => withRawDatabase(databaseUrl, assert
 
 /** Two instances on a database that no other test uses. */
 async function tallied(t: TestContext) {
-  const { databaseUrl, drop } = await createTestDatabase()
+  const { databaseUrl, remove } = await newProduction()
   const instances: AppDatabase[] = []
+  const pool = new pg.Pool({ connectionString: databaseUrl })
   t.after(async () => {
-    await Promise.all(instances.map((instance) => instance.close()))
-    await drop()
+    await Promise.all([pool.end(), ...instances.map((instance) => instance.close())])
+    await remove()
   })
   for (let count = 0; count < 2; count += 1) instances.push(await openAppDatabase({ databaseUrl }))
   const instance = (index = 0): AppDatabase => instances[index % 2] as AppDatabase
   const exact = () => withRawDatabase(databaseUrl, assertSound)
   const tally = () => withRawDatabase(databaseUrl, keptTally)
-  const sql = (statement: string, values: unknown[] = []) => runSql(databaseUrl, statement, values)
+  const sql = async (statement: string, values: unknown[] = []) => (await pool.query(statement, values)).rows
   const merge = (limit = 100, index = 0) => mergeTally(instance(index), limit)
 
   const rejecter = await newActor(instance())
@@ -103,7 +104,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
       if (index % 2 === 0) await reject(index, id)
       if (index % 5 === 0) await sql('delete from orders where id = $1', [id])
     }
-    const indexes = Array.from({ length: 300 }).keys()
+    const indexes = Array.from({ length: 150 }).keys()
     const workOff = async () => {
       for (const index of indexes) await work(index)
     }
