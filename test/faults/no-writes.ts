@@ -125,7 +125,11 @@ export class NoWrites {
     const from = this.lines().length
     const answers: Answer[] = []
     const work = Array.from({ length: writers }, async () => {
-      while (!isOver) answers.push(await this.create())
+      while (!isOver) {
+        const answer = await this.create()
+        answers.push(answer)
+        if (answer.status === 503) await wait(20)
+      }
     })
     while (!answers.some(({ status }) => status === 201)) await wait(5)
     await wait(pauseMilliseconds)
