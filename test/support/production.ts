@@ -4,7 +4,13 @@ import { machineStamp } from '../../server/caller/stamp.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { hashOf } from './cheap-hash.ts'
 import { Client } from './client.ts'
-import { copyTestDatabase, createTestDatabase, type TestDatabase } from './database.ts'
+import {
+  copyTestDatabase,
+  createTestDatabase,
+  keepRawDatabase,
+  type TestDatabase,
+  testEngine,
+} from './database.ts'
 import { quickStart, type RunningServer, startServer } from './process.ts'
 import { setUp } from './service.ts'
 import { keyFiles } from './signing-key.ts'
@@ -38,6 +44,8 @@ export async function newProduction(options: ProductionOptions = {}): Promise<Pr
   const created = options.databaseUrl === undefined ? await createDatabase(accounts) : undefined
   const databaseUrl = options.databaseUrl ?? (created as TestDatabase).databaseUrl
   if (accounts && !created) await addAccounts(databaseUrl)
+  // On SQLite, an open connection would keep the files of a killed service from being recovered.
+  const close = created && testEngine === 'postgres' ? keepRawDatabase(databaseUrl) : undefined
   const env = {
     HOST: '127.0.0.1',
     PUBLIC_URL: 'https://orders.example.com',
@@ -58,6 +66,7 @@ export async function newProduction(options: ProductionOptions = {}): Promise<Pr
     },
     async remove() {
       await Promise.all(servers.map((server) => server.stop()))
+      await close?.()
       await created?.drop()
     },
   }
