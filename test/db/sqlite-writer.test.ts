@@ -168,9 +168,12 @@ describe('the SQLite writer', () => {
   })
 
   it('shows a reader nothing that is not committed', async () => {
-    const slow = port.write('addThenBlock', { name: 'uncommitted', milliseconds: 200 })
+    const latch = new SharedArrayBuffer(4)
+    const slow = port.write('addThenBlock', { name: 'uncommitted', milliseconds: 60_000, latch })
     await wait(100)
     assert.deepEqual(await namesOf(port, 'uncommitted'), [])
+    Atomics.store(new Int32Array(latch), 0, 1)
+    Atomics.notify(new Int32Array(latch), 0)
     await slow
     assert.deepEqual(await namesOf(port, 'uncommitted'), ['uncommitted'])
   })

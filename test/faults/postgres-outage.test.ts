@@ -158,7 +158,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
   const terminateAll = () =>
     runSql(
       postgres.url,
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'countersign'",
+      "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'countersign'",
     )
 
   it('serves normally before', () => assertResumes())

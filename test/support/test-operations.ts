@@ -7,9 +7,9 @@ type Trx = Transaction<Database>
 
 const add = (trx: Trx, name: string) => trx.insertInto('roles').values({ name }).execute()
 
-/** Blocks the thread, so that the transaction stays open. */
-function block(milliseconds: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
+/** Blocks the thread, so that the transaction stays open, until the latch is 1 at the latest. */
+function block(milliseconds: number, latch = new SharedArrayBuffer(4)): void {
+  Atomics.wait(new Int32Array(latch), 0, 0, milliseconds)
 }
 
 /** Write operations for tests of the database port: each stores one name in the table of roles. */
@@ -28,10 +28,10 @@ export const testOperations = {
   },
   async addThenBlock(
     trx: Trx,
-    { name, milliseconds }: { name: string; milliseconds: number },
+    { name, milliseconds, latch }: { name: string; milliseconds: number; latch?: SharedArrayBuffer },
   ): Promise<void> {
     await add(trx, name)
-    block(milliseconds)
+    block(milliseconds, latch)
   },
   /** Stores the name while it holds the lease. Returns the term. */
   async addHolding(trx: Trx, { name, lease }: { name: string; lease: Lease }): Promise<number | null> {
