@@ -251,7 +251,8 @@ describe('an address of a webhook', () => {
       const unresolved = post(new URL('https://example.com/'), message, { destinations, ...options })
       await assert.rejects(unresolved, /did not answer in time/)
       receiver.answer = (_message, response) => response.writeHead(200).write('begun')
-      const begun = await post(new URL(receiver.url), message, { destinations, ...options })
+      const patient = { destinations, signal, timeLimitMilliseconds: 3_000 }
+      const begun = await post(new URL(receiver.url), message, patient)
       assert.deepEqual([begun.status, begun.body], [200, 'begun'])
     })
 
