@@ -11,8 +11,8 @@ import {
   signInHeading,
   waitForAddress,
 } from '../support/browser/journeys.ts'
-import { eventually } from '../support/browser/orders.ts'
-import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
+import { eventually, visit } from '../support/browser/orders.ts'
+import { openBrowser, screenshot } from '../support/browser/person.ts'
 import { approve, dialog } from '../support/browser/question.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { seal } from '../support/log.ts'
@@ -25,7 +25,7 @@ const refresh = 'POST /v1/auth/session/refresh'
 const stillThere = (page: Page) => page.getByText('Still there?')
 const signedOutWords = 'Your session has ended. Sign in to pick up where you left off.'
 
-const service = await startService({ clockRuns: true, until: { after } })
+const service = await startService({ inside: true, clockRuns: true, until: { after } })
 await createdId(await service.bearer('operator'), { customer: 'Protected Pencils' })
 
 /** A list that grows with each request from now on. Requests that nobody asked for are marked `by itself`. */
@@ -242,7 +242,7 @@ describe('a session', () => {
   })
 })
 
-describe('a short session', { concurrency: true }, () => {
+describe('a short session', () => {
   it('is not kept alive by the app’s own requests, which do not delay its warning either', async (t) => {
     const short = await startService({ env: { SESSION_IDLE_TTL_SECONDS: '16' }, clockRuns: true })
     const operator = await short.bearer('operator')
@@ -267,67 +267,25 @@ describe('a short session', { concurrency: true }, () => {
     await page.getByText(signedOutWords).waitFor()
     assert.ok(performance.now() - startedAt < 20_000)
   })
+})
 
-  it('warns five minutes before its absolute end', async (t) => {
-    const short = await startService({ env: { SESSION_ABSOLUTE_TTL_SECONDS: '303' }, clockRuns: true })
-    const user = await newUser(short)
-    const person = await browser.person(t, { service: short })
-    t.after(() => short.close())
+describe('a person at a tab', () => {
+  const person = browser.samePerson({ service })
+
+  it('is warned five minutes before the absolute end of the session', async () => {
     const { page } = person
-    await page.goto('/orders')
-    await signInByForm(page, user.credentials, heading(page, 'Orders'))
-    const words = page.getByText(/^Your session ends at \d+:\d\d\s[AP]M\.$/)
-    await words.waitFor()
+    const { sessionAbsoluteTtlSeconds } = service.config
+    Object.assign(service.config, { sessionAbsoluteTtlSeconds: 303 })
+    await visit(person, await newUser(service, { roles: ['Admin'] }), '/approval-policy')
+    Object.assign(service.config, { sessionAbsoluteTtlSeconds })
+    await page.getByText(/^Your session ends at \d+:\d\d\s[AP]M\.$/).waitFor()
     await page.getByText('Finish what you are doing, then sign out and back in.').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Stay signed in' }).count(), 0)
     await screenshot(page, 'session-end-notice')
   })
-})
 
-describe('an automatic retry', () => {
-  const person = browser.samePerson({ service })
-
-  it('is not sent for the next person at this tab', async () => {
+  it('is not shown a late answer to the one before', async () => {
     const { page } = person
-    const [one, next] = [await newUser(service), await newUser(service, { roles: ['Admin'] })]
-    const path = '/v1/orders'
-    const refused = () =>
-      page.waitForResponse((answer) => answer.request().method() === 'POST' && answer.status() === 429)
-    await page.clock.install()
-    await signIn(person, one)
-    await page.goto('/orders/new')
-    await page.getByLabel('Customer', { exact: true }).fill('Handed Hammers')
-    await page.getByLabel('Total').fill('5')
-    // Any request may be about similar orders.
-    await person.network({ answers: 'rate-limited', retryAfterSeconds: 60, paths: path })
-    person.allowFault(/ 429 /)
-    const create = page.getByRole('button', { name: 'Create order' })
-    const [first] = await Promise.all([refused(), create.click()])
-    await first.finished()
-    await page.getByText('Too many requests').first().waitFor()
-    const [second] = await Promise.all([refused(), page.clock.fastForward('01:01')])
-    await second.finished()
-    await person.network('normal')
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByRole('button', { name: 'Discard' }).click()
-    await signInHeading(page).waitFor()
-    await signInByForm(page, next.credentials, nameCard(page, next.userName))
-    const requests = listRequests(page)
-    await page.clock.fastForward('02:00')
-    // A request that is made now would come after it.
-    await page.getByRole('link', { name: 'Orders', exact: true }).click()
-    await page.getByText('Protected Pencils').waitFor()
-    assert.ok(requests.includes(list))
-    assert.ok(!requests.includes(`POST ${path}`), requests.join())
-  })
-})
-
-describe('an answer that comes late', () => {
-  const person = browser.samePerson({ service })
-
-  it('is not shown to the next person at this tab', async () => {
-    const { page } = person
-    const one = await newUser(service, { roles: ['Admin'] })
     const next = await newUser(service, { roles: ['Admin'] })
     const [sent, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     await page.route('**/v1/approval-policy', async (route) => {
@@ -336,8 +294,6 @@ describe('an answer that comes late', () => {
       await released.promise
       await route.fulfill({ status: 204, headers: { etag: '"9"' } })
     })
-    await signIn(person, one)
-    await page.goto('/approval-policy')
     await page.getByLabel('Services may approve').uncheck()
     const answered = page.waitForResponse((answer) => answer.request().method() === 'PUT')
     await page.getByRole('button', { name: 'Save policy' }).click()
@@ -362,7 +318,7 @@ describe('an answer that comes late', () => {
     await page.unroute('**/v1/approval-policy')
   })
 
-  it('is not announced to the next person at this tab', async () => {
+  it('is not shown a late decision of the one before', async () => {
     const { page } = person
     const [one, next] = [await newUser(service, { roles: ['Admin'] }), await newUser(service)]
     const id = await createdId(await service.bearer('operator'), { customer: 'Quiet Quills' })
@@ -372,9 +328,7 @@ describe('an answer that comes late', () => {
       await released.promise
       await route.fulfill({ status: 204, headers: { etag: '"2"' } })
     })
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await signIn(person, one)
-    await page.goto(`/orders/${id}`)
+    await visit(person, one, `/orders/${id}`)
     await approve(page).click()
     await dialog(page).getByRole('button', { name: 'Approve' }).click()
     await sent.promise
@@ -392,5 +346,39 @@ describe('an answer that comes late', () => {
     await waitForAddress(person, '/')
     assert.equal(await page.getByText(/^Order .*approved/).count(), 0)
     await page.unroute('**/approve')
+  })
+
+  // It takes the clock of the page.
+  it('does not send what the one before tried', async () => {
+    const { page } = person
+    const [one, next] = [await newUser(service), await newUser(service, { roles: ['Admin'] })]
+    const path = '/v1/orders'
+    const refused = () =>
+      page.waitForResponse((answer) => answer.request().method() === 'POST' && answer.status() === 429)
+    await page.clock.install()
+    await visit(person, one, '/orders/new')
+    await page.getByLabel('Customer', { exact: true }).fill('Handed Hammers')
+    await page.getByLabel('Total').fill('5')
+    // Any request may be about similar orders.
+    await person.network({ answers: 'rate-limited', retryAfterSeconds: 60, paths: path })
+    person.allowFault(/ 429 /)
+    const create = page.getByRole('button', { name: 'Create order' })
+    const [first] = await Promise.all([refused(), create.click()])
+    await first.finished()
+    await page.getByText('Too many requests').first().waitFor()
+    const [second] = await Promise.all([refused(), page.clock.fastForward('01:01')])
+    await second.finished()
+    await person.network('normal')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await signInHeading(page).waitFor()
+    await signInByForm(page, next.credentials, nameCard(page, next.userName))
+    const requests = listRequests(page)
+    await page.clock.fastForward('02:00')
+    // A request that is made now would come after it.
+    await page.getByRole('link', { name: 'Orders', exact: true }).click()
+    await page.getByText('Protected Pencils').waitFor()
+    assert.ok(requests.includes(list))
+    assert.ok(!requests.includes(`POST ${path}`), requests.join())
   })
 })
