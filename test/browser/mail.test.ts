@@ -167,13 +167,19 @@ describe('my email', () => {
 describe('the mail settings of my account', () => {
   const person = browser.stayingPerson({ service })
 
-  it('are kept, and lead to a mail that says what waits', async () => {
+  it('are accessible in both themes and widths, kept, and lead to a mail that says what waits', async (t) => {
     const user = await newUser(service, { roles: ['Admin'] })
     const { page } = person
     await signIn(person, user)
-    await page.goto('/account')
     const mail = page.getByRole('region', { name: 'Mail' })
-    await mail.getByText('Once a day').click()
+    const views: Views = {
+      async 'account-mail'() {
+        await page.goto('/account')
+        await mail.getByText('Once a day').click()
+        await mail.getByLabel('Time').waitFor()
+      },
+    }
+    await lookAt(t, person, views)
     await mail.getByLabel('Time').selectOption('17:00')
     await mail.getByLabel('Mail me when an order I created').check()
     await button(page, 'Save').click()
@@ -191,18 +197,5 @@ describe('the mail settings of my account', () => {
     await page.setContent(digest?.html ?? '')
     await page.getByRole('link', { name: 'Review' }).waitFor()
     await screenshot(page, 'mail-digest')
-  })
-
-  it('are accessible in both themes and widths', async (t) => {
-    const user = await newUser(service, { roles: ['Admin'] })
-    await signIn(person, user)
-    const views: Views = {
-      async 'account-mail'({ page }) {
-        await page.goto('/account')
-        await page.getByText('Once a day').click()
-        await page.getByLabel('Time').waitFor()
-      },
-    }
-    await lookAt(t, person, views)
   })
 })
