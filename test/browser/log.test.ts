@@ -43,6 +43,13 @@ describe('the page of the log', () => {
   const shows = (page: Page, expected: string[]) =>
     eventually(async () => assert.deepEqual(await said(page), expected))
 
+  it('is shown only to people who may read it', async () => {
+    const page = await visit(person, 'viewer', '/log')
+    await page.getByText('You cannot read the log').waitFor()
+    for (const name of ['Settings', 'Log'])
+      assert.equal(await page.getByRole('link', { name, exact: true }).count(), 0)
+  })
+
   it('lists the newest events first, in words, and leads to the order', async () => {
     const page = await visit(person, 'admin', '/')
     await page.getByRole('link', { name: 'Settings' }).click()
@@ -212,13 +219,6 @@ describe('the page of the log', () => {
     await eventually(async () => assert.equal(await page.getByText('The service is not').count(), 0))
     assert.equal(await events(page).count(), 25)
     await page.unroute('**/v1/log?*pageNumber=2*')
-  })
-
-  it('is shown only to people who may read it', async () => {
-    const page = await visit(person, 'viewer', '/log')
-    await page.getByText('You cannot read the log').waitFor()
-    for (const name of ['Settings', 'Log'])
-      assert.equal(await page.getByRole('link', { name, exact: true }).count(), 0)
   })
 
   it('can be read and used, in both themes and widths', async (t) => {
