@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { findPasskeys } from '../../server/auth/credentials/passkeys/store.ts'
 import { machineStamp } from '../../server/caller/stamp.ts'
 import { newUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { newAuthenticator } from '../support/browser/authenticator.ts'
 import { nameCard, signInHeading } from '../support/browser/journeys.ts'
-import { openBrowser, signIn } from '../support/browser/person.ts'
+import { followLink, visit } from '../support/browser/orders.ts'
+import { openBrowser } from '../support/browser/person.ts'
 import { button } from '../support/browser/question.ts'
 import { startService } from '../support/service.ts'
 
@@ -14,15 +15,14 @@ const browser = openBrowser()
 const service = await startService({ inside: true, clockRuns: true, until: { after } })
 
 describe('a passkey', () => {
-  it('is added, named, signs in with one touch, confirms, takes the place of the password, and is removed', async (t) => {
-    const person = await browser.person(t, { service })
+  const person = browser.samePerson({ service })
+  // The address at which this browser reaches the service.
+  before(() => Object.assign(service.config, { publicUrl: person.origin }))
+
+  it('is added, named, signs in with one touch, confirms, takes the place of the password, and is removed', async () => {
     const user = await newUser(service, { roles: ['Admin'] })
-    const { page } = person
-    // The address at which this browser reaches the service.
-    Object.assign(service.config, { publicUrl: person.origin })
-    await signIn(person, user)
-    await page.goto('/account')
-    await newAuthenticator(page)
+    const page = await visit(person, user, '/account')
+    const authenticator = await newAuthenticator(page)
     const passkeys = page.getByRole('region', { name: 'Passkeys' })
     await passkeys.getByText('No passkeys yet.').waitFor()
     await button(page, 'Add a passkey').click()
@@ -42,7 +42,7 @@ describe('a passkey', () => {
     await button(page, 'Sign out').click()
     await button(page, 'Use a passkey').click()
     await nameCard(page, user.userName).waitFor()
-    await page.goto('/account')
+    await followLink(page, '/account')
     await passkeys.getByText('Last used').waitFor()
 
     service.advance(301_000)
@@ -64,16 +64,13 @@ describe('a passkey', () => {
     person.expectFault(/ 401 /)
     await button(page, 'Remove').click()
     await signInHeading(page).waitFor()
+    await authenticator.leave()
   })
 
-  it('that was removed meanwhile does not confirm, and is not called a wrong password', async (t) => {
-    const person = await browser.person(t, { service })
+  it('that was removed meanwhile does not confirm, and is not called a wrong password', async () => {
     const user = await newUser(service)
-    const { page } = person
-    Object.assign(service.config, { publicUrl: person.origin })
-    await signIn(person, user)
-    await page.goto('/account')
-    await newAuthenticator(page)
+    const page = await visit(person, user, '/account')
+    const authenticator = await newAuthenticator(page)
     await button(page, 'Add a passkey').click()
     await page.getByText('Not used yet').waitFor()
     service.advance(301_000)
@@ -92,15 +89,12 @@ describe('a passkey', () => {
     await dialog.getByLabel('Password').fill(user.password)
     await dialog.getByRole('button', { name: 'Confirm' }).click()
     await dialog.waitFor({ state: 'detached' })
+    await authenticator.leave()
   })
 
-  it('is not made or used without a check of its user, and a cancelled touch changes nothing', async (t) => {
-    const person = await browser.person(t, { service })
+  it('is not made or used without a check of its user, and a cancelled touch changes nothing', async () => {
     const user = await newUser(service)
-    const { page } = person
-    Object.assign(service.config, { publicUrl: person.origin })
-    await signIn(person, user)
-    await page.goto('/account')
+    const page = await visit(person, user, '/account')
     await newAuthenticator(page, { isUserVerified: false })
     const passkeys = page.getByRole('region', { name: 'Passkeys' })
     await button(page, 'Add a passkey').click()
