@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { waitForAddress } from '../support/browser/journeys.ts'
-import { approvalsOf, visit } from '../support/browser/orders.ts'
+import { approvalsOf, followLink, visit } from '../support/browser/orders.ts'
 import { openBrowser, screenshot } from '../support/browser/person.ts'
 import { approve, button, closed, dialog, inDialog, titled } from '../support/browser/question.ts'
 import { addDocument, files } from '../support/documents.ts'
@@ -66,7 +66,7 @@ describe('the documents of an order', () => {
     const tab = await visit(approver, 'admin', '/orders')
     await tab.getByRole('row', { name: /Acme & Sons.*2 documents/ }).waitFor()
     await screenshot(tab, 'documents-list')
-    await tab.goto(`/orders/${id}`)
+    await followLink(tab, `/orders/${id}`)
     await facts.waitFor()
     await approve(tab).waitFor()
     await tab.keyboard.press('d')

@@ -73,7 +73,7 @@ describe('the overview', () => {
   })
 
   it('lists the oldest orders that wait for the person, and links to each and to all', async () => {
-    const page = await visit(person, 'admin', '/')
+    const { page } = person
     const oldest = page.getByRole('region', { name: 'Waiting for you' })
     await oldest.getByRole('listitem').first().waitFor()
     const { orders } = await storedState(service)
@@ -149,7 +149,7 @@ describe('the overview without orders', () => {
   it('neither shows nor requests orders for someone who may not read them', async () => {
     const role = await addRole(small, 'Creator', ['Orders.Create'])
     const user = await newUser(small, { roles: [role] })
-    const page = await visit(person, 'viewer', '/')
+    const { page } = person
     await page.getByRole('button', { name: 'Sign out' }).click()
     await signInHeading(page).waitFor()
     const requests = listRequests(page)

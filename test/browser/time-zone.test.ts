@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { newUser } from '../support/accounts.ts'
+import { followLink } from '../support/browser/orders.ts'
 import { openBrowser, signIn } from '../support/browser/person.ts'
 import { startService } from '../support/service.ts'
 
@@ -24,7 +25,7 @@ describe('a browser that names no time zone the service knows', () => {
     const summary = page.waitForResponse(/\/v1\/orders\/summary/)
     await page.goto('/')
     assert.equal((await summary).status(), 200)
-    await page.goto('/orders/new')
+    await followLink(page, '/orders/new')
     await page.getByLabel('Customer', { exact: true }).fill('Timeless Timber')
     await page.getByLabel('Total').fill('12')
     await button('Create order').click()
@@ -35,7 +36,7 @@ describe('a browser that names no time zone the service knows', () => {
     await page.keyboard.press('a')
     await page.getByRole('alertdialog').getByRole('button', { name: 'Approve' }).click()
     await page.getByText('Approved').first().waitFor()
-    await page.goto('/account')
+    await followLink(page, '/account')
     await page.getByText('UTC, because this browser names no time zone').waitFor()
     assert.deepEqual(new Set(sent), new Set([undefined]))
   })
