@@ -219,7 +219,7 @@ describe('accounts', () => {
   ]) {
     const [first, second, theirs] = ['Asia/Tokyo', 'Asia/Seoul', 'Europe/Paris'] as const
 
-    it(`keep what was typed about a ${kind} when someone else saves first, and show the other version on request`, async () => {
+    it(`keep what was typed about a ${kind} when someone else saves first or the switch is pressed`, async () => {
       const { caller } = await newAdministrator(service)
       const { path, at, field } = await addAccount()
       const page = await visit(person, boss, path)
@@ -242,13 +242,6 @@ describe('accounts', () => {
       await says(page, 'Changes saved')
       await waitForFocus(button(page, 'Save'))
       assert.equal((await caller.get(at)).body[field], second)
-    })
-
-    it(`keep what was typed about a ${kind} when the switch is pressed, and save it afterwards`, async () => {
-      const { caller } = await newAdministrator(service)
-      const { path, at, field } = await addAccount()
-      const page = await visit(person, boss, path)
-      const input = page.getByLabel(label, { exact: true })
       await input.fill(first)
       await button(page, 'Disable').click()
       await button(page, 'Enable').waitFor()
@@ -271,14 +264,6 @@ describe('accounts', () => {
     const { totalCount } = (await caller.get('/v1/users?pageSize=1')).body
     const pages = page.getByRole('navigation', { name: 'Pages' })
     await pages.getByText(`1–50 of ${totalCount}`).waitFor()
-    await button(page, 'Next page').click()
-    await pages.getByText(`51–${Math.min(100, totalCount)} of ${totalCount}`).waitFor()
-    assert.equal(await button(page, 'Last page').getAttribute('aria-disabled'), String(totalCount <= 100))
-
-    await button(page, 'Previous page').click()
-    await pages.getByText(`1–50 of ${totalCount}`).waitFor()
-    await page.reload()
-    await pages.getByText(`1–50 of ${totalCount}`).waitFor()
     person.expectFault(/ERR_FAILED/)
     await page.route('**/v1/users?pageNumber=2*', (route) => route.abort())
     await button(page, 'Next page').press('Enter')
@@ -291,6 +276,9 @@ describe('accounts', () => {
     )
     await pages.getByText(`1–50 of ${totalCount}`).waitFor()
     await page.unroute('**/v1/users?pageNumber=2*')
+    await button(page, 'Next page').click()
+    await pages.getByText(`51–${Math.min(100, totalCount)} of ${totalCount}`).waitFor()
+    assert.equal(await button(page, 'Last page').getAttribute('aria-disabled'), String(totalCount <= 100))
   })
 
   it('are found by the beginning of a name or an email, from the first page on', async () => {
@@ -310,6 +298,26 @@ describe('accounts', () => {
     await heading(page, 'Services').waitFor()
     await search.fill(clientId.toUpperCase())
     await says(page, '1 found')
+  })
+
+  it('are accessible and fit, in both themes and widths', async (t) => {
+    const places = [
+      ['users', '/accounts', 'Users'],
+      ['invite', '/accounts/users/new', 'Invite user'],
+      ['user', `/accounts/users/${boss.id}`, boss.userName],
+      ['services', '/accounts/services', 'Services'],
+      ['service', '/accounts/services/5', 'demo-service'],
+      ['roles', '/accounts/roles', 'Roles'],
+    ] as const
+    const views = places.map(([name, path, title]) => {
+      const reach = async (person: Person) => {
+        const page = await visit(person, boss, path)
+        await heading(page, title).waitFor()
+        await page.waitForLoadState('networkidle')
+      }
+      return [`accounts-${name}`, reach] as const
+    })
+    await lookAt(t, person, Object.fromEntries(views))
   })
 
   it('are hidden from users who may not manage them', async () => {
@@ -335,25 +343,5 @@ describe('accounts', () => {
     await heading(person.page, 'Webhooks').waitFor()
     const all = await namesFor('Log.Read', 'Policy.Manage', 'Webhooks.Manage', 'Accounts.Manage')
     assert.deepEqual(all, ['Policy', 'Users', 'Services', 'Roles', 'Webhooks', 'Log'])
-  })
-
-  it('are accessible and fit, in both themes and widths', async (t) => {
-    const places = [
-      ['users', '/accounts', 'Users'],
-      ['invite', '/accounts/users/new', 'Invite user'],
-      ['user', `/accounts/users/${boss.id}`, boss.userName],
-      ['services', '/accounts/services', 'Services'],
-      ['service', '/accounts/services/5', 'demo-service'],
-      ['roles', '/accounts/roles', 'Roles'],
-    ] as const
-    const views = places.map(([name, path, title]) => {
-      const reach = async (person: Person) => {
-        const page = await visit(person, boss, path)
-        await heading(page, title).waitFor()
-        await page.waitForLoadState('networkidle')
-      }
-      return [`accounts-${name}`, reach] as const
-    })
-    await lookAt(t, person, Object.fromEntries(views))
   })
 })

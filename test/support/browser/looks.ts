@@ -50,4 +50,5 @@ export async function lookAt(t: TestContext, person: Person, views: Views): Prom
       await assertClean()
     })
   }
+  await resize(wide)
 }
