@@ -11,7 +11,7 @@ const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })
 
 describe('an order that an agent proposed', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
   const proposer = 'Proposed by'
 
   it('says so at the address that the agent gave, with its reason, and a person decides', async () => {

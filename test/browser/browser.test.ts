@@ -159,9 +159,10 @@ describe('the network of a person', () => {
     () => 'failed')`
   const normal = [200, null, null]
   const service = testService({ clockRuns: true })
+  const person = browser.samePerson({ service })
 
   it('stops and comes back, unnoticed by others', async (t) => {
-    const [person, neighbour] = [await browser.person(t, { service }), await browser.person(t, { service })]
+    const neighbour = await browser.person(t, { service })
     await openQuietPage(person)
     await openQuietPage(neighbour)
     await person.network('stopped')
@@ -188,8 +189,7 @@ describe('the network of a person', () => {
     assert.deepEqual(await page.evaluate(look), normal)
   })
 
-  it('is slow', async (t) => {
-    const person = await browser.person(t, { service })
+  it('is slow', async () => {
     const { page, network } = person
     await openQuietPage(person)
     await network({ slowBySeconds: 0.4 })
@@ -198,8 +198,7 @@ describe('the network of a person', () => {
     assert.ok(performance.now() - started >= 400)
   })
 
-  it('answers with a problem on request, and normally afterwards', async (t) => {
-    const person = await browser.person(t, { service })
+  it('answers with a problem on request, and normally afterwards', async () => {
     const { page, network, expectFault } = person
     await openQuietPage(person)
     expectFault(/ 429 /)
