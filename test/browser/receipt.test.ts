@@ -166,19 +166,6 @@ describe('the approval certificate of an order', () => {
     })
   })
 
-  it('leads to the page that says how to check it', async () => {
-    const { id } = await approvedByTwo()
-    const page = await visit(person, 'viewer', `/orders/${id}/receipt`)
-    await page.getByText('Proof', { exact: true }).click()
-    await page.getByRole('link', { name: 'How to check it yourself' }).click()
-    await heading(page, 'Checking the log').waitFor()
-    await waitForAddress(person, '/auditing#was-this-order-approved-and-by-whom')
-    const isShown = `document.querySelector('#was-this-order-approved-and-by-whom').getBoundingClientRect().top < innerHeight`
-    await eventually(async () => assert.ok(await page.evaluate(isShown)))
-    // That page is not part of the app.
-    person.visitor = undefined
-  })
-
   it('is not valid if someone has changed the lines in the database', async () => {
     const { id } = await approvedByTwo()
     const { receipt } = (await (await service.bearer('viewer')).get(`/v1/orders/${id}/receipt`)).body
@@ -190,6 +177,19 @@ describe('the approval certificate of an order', () => {
     await page.getByText('This certificate is not valid').waitFor()
     await page.getByText(`line ${sequence} does not fit: its hash is not that of its content`).waitFor()
     await checkAccessibility(page)
+  })
+
+  it('leads to the page that says how to check it', async () => {
+    const { id } = await approvedByTwo()
+    const page = await visit(person, 'viewer', `/orders/${id}/receipt`)
+    await page.getByText('Proof', { exact: true }).click()
+    await page.getByRole('link', { name: 'How to check it yourself' }).click()
+    await heading(page, 'Checking the log').waitFor()
+    await waitForAddress(person, '/auditing#was-this-order-approved-and-by-whom')
+    const isShown = `document.querySelector('#was-this-order-approved-and-by-whom').getBoundingClientRect().top < innerHeight`
+    await eventually(async () => assert.ok(await page.evaluate(isShown)))
+    // That page is not part of the app.
+    person.visitor = undefined
   })
 
   it('appears by itself when its approval is sealed', async () => {
