@@ -9,6 +9,7 @@ import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, signInHeading, waitForFocus } from '../support/browser/journeys.ts'
 import { lookAt } from '../support/browser/looks.ts'
 import { eventually, visit } from '../support/browser/orders.ts'
+import { answered } from '../support/browser/pages.ts'
 import { openBrowser, type Person } from '../support/browser/person.ts'
 import { button } from '../support/browser/question.ts'
 import { createdId } from '../support/orders.ts'
@@ -140,6 +141,8 @@ describe('accounts', () => {
     await says(page, 'There is no user nobody-at-all.')
     await page.getByLabel('Owner').fill(boss.email.toUpperCase())
     await button(page, 'Save').click()
+    // The words may still be those of an earlier test.
+    await answered(page)
     await says(page, 'Changes saved')
     // A year with an extra digit is a typo. It must not give a service without an end date.
     await page.getByLabel('Expires').fill('20311-12-31')
@@ -147,6 +150,7 @@ describe('accounts', () => {
     assert.equal(await page.locator('input[type="date"]:out-of-range').count(), 1)
     await page.getByLabel('Expires').fill('2031-12-31')
     await button(page, 'Save').click()
+    await answered(page)
     await says(page, 'Changes saved')
     await link(page, 'Services').first().click()
     await says(page, /Dec 31, 2031|Jan 1, 2032|1 Jan 2032/)
