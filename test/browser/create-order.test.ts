@@ -255,7 +255,7 @@ describe('what a person entered', () => {
 describe('another person', () => {
   const person = browser.stayingPerson({ service })
 
-  it('is told what the policy will ask for at this total', async (t) => {
+  it('sees the rule of the policy for this total', async (t) => {
     t.after(() => putPolicy(service, firstPolicy))
     const rows = [policyRow(), policyRow({ from: 1_000, approvals: 2, selfApproval: false })]
     await putPolicy(service, rows)

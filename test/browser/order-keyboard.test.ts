@@ -26,7 +26,7 @@ await insertOrders(service, [
   ...latestFirst(['Kite'], { status: 1, version: 2 }),
 ])
 
-/** Focuses each stop of the rows and below them. Names those out of sight or under another part of the page. */
+/** Focuses each stop of the rows and below. Names those that are out of sight or covered. */
 const hiddenStops = `(() => {
   const stops = [...document.querySelectorAll('tbody :is(a, input), .list-foot :is(button, select)')]
     .filter((stop) => stop.getClientRects().length > 0)
