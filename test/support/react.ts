@@ -51,7 +51,8 @@ export function useState<Value>(first: Value | (() => Value)) {
 /** @public */
 export function useEffect(act: () => Effect['cleanup'], dependencies?: readonly unknown[]): void {
   const effect = useKept((): Effect => ({ run: () => undefined }))
-  if (dependencies?.every((each, at) => Object.is(each, effect.dependencies?.[at]))) return
+  const { dependencies: last } = effect
+  if (last && dependencies?.every((each, at) => Object.is(each, last[at]))) return
   effect.dependencies = dependencies
   effect.run = () => {
     effect.cleanup?.()

@@ -49,13 +49,14 @@ export let focused: string | undefined
 let page: () => string[] = () => []
 /** Where the page is. */
 export let address = ''
-const focusable = (name: string) => ({
+const focusable = (name: string): object => ({
   focus: () => {
     focused = name
   },
   setSelectionRange: () => undefined,
+  querySelector: () => focusable(name),
 })
-Object.assign(document, { getElementById: focusable })
+Object.assign(document, { getElementById: focusable, body: null })
 /** Where something is typed. */
 export class TextArea {}
 Object.assign(globalThis, { HTMLTextAreaElement: TextArea, requestAnimationFrame: queueMicrotask })
@@ -74,7 +75,7 @@ export const { Fragment } = runtime
 
 /**
  * What the element shows at an address, each part of the page on a line: `[Approve]` is a button or a link,
- * `(Approve)` a disabled button.
+ * `(Approve)` a disabled button, and `¶` an empty line.
  */
 export function drawn(element: ReactNode, at = '/'): string[] {
   leave()
@@ -93,6 +94,8 @@ export function drawn(element: ReactNode, at = '/'): string[] {
 export function drawnAgain(): string[] {
   elements = []
   const lines = page()
+  const first = elements.find(({ autoFocus }) => autoFocus)
+  if (first) focused ??= nameOf(first.children)
   for (const { ref, children } of elements) {
     if (ref instanceof Object) Object.assign(ref, { current: focusable(nameOf(children)) })
   }
@@ -123,6 +126,7 @@ function linesOf(element: ReactNode): string[] {
   return renderToStaticMarkup(element)
     .replaceAll(/<button[^>]*(?:aria-disabled="true"|disabled="")[^>]*>(.*?)<\/button>/g, '\n($1)\n')
     .replaceAll(/<(button|a)\b[^>]*>(.*?)<\/\1>/g, '\n[$2]\n')
+    .replaceAll(/<p\b[^>]*><\/p>/g, '\n¶\n')
     .replaceAll(/<\/?(?:p|li|div|h2|d[dtl]|t[dhr]|section|strong|option|label|legend)\b[^>]*>/g, '\n')
     .replaceAll(/<[^>]*>|[\u2066-\u2069]/g, '')
     .split('\n')

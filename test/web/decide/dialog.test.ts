@@ -69,6 +69,9 @@ function shown(
   return [lines.join(' | '), focused]
 }
 
+/** The button that decides has the focus. */
+const lastOf = (lines: string) => /([^[(]*).$/.exec(lines)?.[1]
+
 const facts = `Customer | Acme | Total | 1.00 | Number and time of creation | #7 · ${created}`
 const meaning = 'You approve it in your name. This cannot be undone.'
 const asked = `${facts} | ${meaning}`
@@ -139,7 +142,7 @@ describe('the question about one order shows', () => {
       'Close',
     ],
     [
-      ['approve', 'done', refused('x', otherVersion({ customer: 'Bolt' }, [offer]))],
+      ['approve', 'done', refused('x', otherVersion({ customer: 'Bolt' }, [offer])), { documents: [] }],
       `This order has changed | Changed by ann. | ${unlike} | Customer | Acme | Bolt | Documents | None | Offer.pdf | [Close] | [Approve this version]`,
       'Close',
     ],
@@ -151,7 +154,7 @@ describe('the question about one order shows', () => {
   ] as Row[]) {
     it(lines, () => {
       const step = { subject: { ...subject, ...changes }, progress }
-      assert.deepEqual(shown(DecideOne, action, phase, [step]), [lines, focus])
+      assert.deepEqual(shown(DecideOne, action, phase, [step]), [lines, focus ?? lastOf(lines)])
     })
   }
 })
@@ -186,7 +189,7 @@ describe('the question about several orders shows', () => {
         progress,
       }))
       const [now, focusedNow] = shown(DecideSeveral, action, phase, steps)
-      assert.deepEqual([now?.replaceAll(` · ${created}`, ''), focusedNow], [lines, focus])
+      assert.deepEqual([now?.replaceAll(` · ${created}`, ''), focusedNow], [lines, focus ?? lastOf(lines)])
     })
   }
 })
@@ -226,6 +229,7 @@ describe('a decision in the dialog', () => {
     assert.deepEqual([focused, drawnAgain().includes('Enter a reason.')], ['reason', true])
     type('Too dear.')
     handler('onKeyDown')(enter)
+    handler('onKeyDown')(enter)
     await settled()
     assert.deepEqual([sent, closed], [['reject 1 {"reason":"Too dear."}'], [['1']]])
   })
@@ -239,6 +243,19 @@ describe('a decision in the dialog', () => {
     assert.deepEqual([drawnAgain()[0], closed, said()], ['2 orders rejected', [], []])
     press('Close')
     assert.deepEqual(closed, [['1', '2']])
+  })
+
+  it('leaves the dialog open while an order is not decided', async () => {
+    answer = () => problemWith(409, 'self-approval')
+    ask('approve', subject)
+    press('Approve')
+    await settled()
+    assert.deepEqual([drawnAgain()[0], closed], ['The order was not approved', []])
+    answer = () => (sent.length > 2 ? problemWith(409, 'self-approval') : answerWith(204))
+    ask('approve', subject, { ...subject, id: '2' })
+    press('Approve 2 orders')
+    await settled()
+    assert.deepEqual([drawnAgain()[0], closed, said()], ['1 of 2 orders approved', [], []])
   })
 
   it('is called off by Escape', () => {
@@ -271,6 +288,19 @@ describe('a decision in the dialog', () => {
     await settled()
     assert.ok(drawnAgain().includes('order-not-pending'))
     assert.deepEqual([sent.length, told, closed], [1, [{ kind: 'changed' }], []])
+  })
+
+  it('is not sent if its dialog is gone before the touch', async () => {
+    const { promise, resolve } = Promise.withResolvers<Response>()
+    answer = () => promise
+    ask('reject', { ...subject, signedVersion: 1 })
+    type('Too dear.')
+    press('Reject')
+    await settled()
+    leave()
+    resolve(problemWith(403, 'passkey-needed'))
+    await settled()
+    assert.deepEqual([sent.length, closed, said()], [1, [], []])
   })
 
   it('needs a browser that knows passkeys', async () => {

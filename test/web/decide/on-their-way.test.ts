@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it, mock } from 'node:test'
 import { answerWith, goOffline, pressKey, problemWith, serviceIs, settled } from '../../support/page.ts'
-import { address, drawn, drawnAgain, jsx, leave, press } from '../drawing.ts'
+import { address, drawn, drawnAgain, focused, jsx, leave, press } from '../drawing.ts'
 
 const { NoAnswerError, ProblemError } = await import('../../../web/src/api/problem.ts')
 const { loadSession } = await import('../../../web/src/auth/session.ts')
@@ -119,7 +119,8 @@ describe('the decisions on their way', () => {
     hold(mara, 'approve', { ...order, id: 'b' })
     drawnAgain()
     press('Undo all')
-    assert.deepEqual([ids(), address], [[], '/orders/review?q=x&at=a'])
+    mock.timers.tick(50)
+    assert.deepEqual([ids(), address, focused], [[], '/orders/review?q=x&at=a', 'main'])
   })
 
   it('are undone by Ctrl and Z', async () => {
@@ -149,7 +150,8 @@ describe('the decisions on their way', () => {
     assert.deepEqual([sent, ids()], [3, ['a']])
     drawnAgain()
     press('Dismiss')
-    assert.deepEqual(ids(), [])
+    mock.timers.tick(50)
+    assert.deepEqual([ids(), focused], [[], 'main'])
   })
 
   it('of another person are dropped', async () => {

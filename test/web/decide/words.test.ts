@@ -114,9 +114,14 @@ describe('approvals of several orders', () => {
     assert.equal(titleOfSeveral('approve', 'running', steps), 'Approving 2 orders')
     assert.equal(titleOfSeveral('approve', 'done', steps), '1 of 2 orders approved')
     assert.equal(titleOfSeveral('approve', 'done', stepsOf(approved)), '1 orders approved')
+    assert.equal(titleOfSeveral('approve', 'done', stepsOf(waiting, waiting)), '0 of 2 orders approved')
     const both = stepsOf(given, given)
     assert.equal(titleOfSeveral('approve', 'done', both), 'Your approval of 2 orders is recorded')
     assert.equal(summaryOf(both, 'approve'), 'You approved 2 orders. Each needs one more approval.')
+    for (const missing of [2, undefined]) {
+      const unlike = stepsOf(given, { kind: 'decided', missing })
+      assert.equal(summaryOf(unlike, 'approve'), 'You approved 2 orders. Each needs more approvals.')
+    }
   })
 
   it('are counted once each has its result', () => {

@@ -50,6 +50,8 @@ describe('a sheet', () => {
     assert.deepEqual(rowsOf('4711\t7\n4712\t8'), ['1 | 4711 | 7', '2 | 4712 | 8'])
     assert.deepEqual(rowsOf('Company\t7\nAcme\t8'), ['1 | Company | 7', '2 | Acme | 8'])
     assert.deepEqual(rowsOf('Acme'), ['1 | Acme | '])
+    assert.deepEqual(rowsOf('Firm\tWorth'), ['1 | Firm | Worth'])
+    assert.deepEqual(rowsOf('7\tAcme\nx\tBolt'), ['1 | Acme | 7', '2 | Bolt | x'])
     assert.deepEqual(rowsOf('Acme\t\nBolt\t'), ['1 | Acme | ', '2 | Bolt | '])
   })
 
@@ -82,6 +84,7 @@ describe('a sheet', () => {
     assert.equal(read(`customer\ttotal\n${rows(rowLimit)}`).rows.length, 1_000)
     assert.equal(faultOf(rows(1_204)), 'The sheet has 1,204 rows. Send at most 1,000 at a time.')
     assert.match(faultOf(rows(rowLimit + 1)), /^The sheet has 1,001 rows\./)
+    assert.match(faultOf('a\tb\tc\n'.repeat(rowLimit + 2)), /^The sheet has 1,002 rows\./)
     assert.equal(faultOf('x'.repeat(sizeLimit + 1)), 'The sheet is larger than 1 MB. Send it in parts.')
   })
 
@@ -111,6 +114,8 @@ describe('a file', () => {
     assert.equal(await textOf(new Blob([text])), text)
     assert.equal(await textOf(new Blob(['\ufeff', text])), text)
     assert.equal(await textOf(new Blob([wide])), text)
+    assert.equal(await textOf(new Blob([Uint8Array.of(0xff, 0x41)])), 'ÿA')
+    assert.equal(await textOf(new Blob([Uint8Array.of(0x41, 0xfe)])), 'Aþ')
     assert.equal(await textOf(new Blob([Uint8Array.from(text, (_, at) => text.charCodeAt(at))])), text)
   })
 })

@@ -44,6 +44,12 @@ describe('a sheet as people have it', () => {
       ['Coil | 9'],
     ],
     'with currencies that no heading names': ['customer\ttotal\tin\nAcme\t7.50\t€\nBolt\t8\t$', []],
+    'with currencies that only their heading shows': [
+      'customer\tcurrency\ttotal\nAcme\tpounds\t7\nBolt\tcrowns\t8\nCoil\t\t9',
+      ['Coil | 9'],
+    ],
+    'with an empty column before the currencies': ['customer\t\t\ttotal\nAcme\t\t€\t7\nBolt\t\t$\t8', []],
+    'with notes before the rest': ['note\tcustomer\tworth\nsoon\tAcme\t7', ['Acme | 7 | soon']],
     'with currencies in small letters': ['customer\ttotal\tin\nAcme\t7.50\teur\nBolt\t8\tusd', []],
     'with a total row': ['Acme\t7\nBolt\t8\nTotal\t15', ['Acme | 7', 'Bolt | 8']],
     'with notes': ['customer\ttotal\tcomment\nAcme\t7\tAs agreed', ['Acme | 7 | As agreed']],
@@ -63,10 +69,13 @@ describe('a sheet as people have it', () => {
 
   it('has the columns that the person points at', () => {
     const text = 'Ref\tFirm\tWorth\tDue\nA1\tAcme\t7\tsoon\nA2\tBolt\t8\tlate'
-    assert.deepEqual(readSheet('a\tb\tc\nd\te\tf').samples, ['a, d', 'b, e', 'c, f'])
+    assert.deepEqual(readSheet('a\tb\tc\nd\te\tf\ng\t\t\nj\tk\tl').samples, ['a, d, g', 'b, e', 'c, f'])
+    assert.equal(readSheet(text, { customer: 1, total: 2 }).samples?.length, 4)
+    assert.equal('samples' in readSheet('Acme\t7'), false)
     assert.deepEqual(createdOf(text, { columns: { customer: 1, total: 2 } }), ['Acme | 7', 'Bolt | 8'])
     for (const [columns, fault] of [
       [{ customer: 2, total: 2 }, 'Choose different columns for customer and total.'],
+      [{ customer: undefined, total: 2 }, 'It is not clear which columns to use. Choose them below.'],
       [{ customer: 1, total: undefined }, 'It is not clear which columns to use. Choose them below.'],
     ] as const) {
       const { samples, ...reading } = readSheet(text, columns)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, describe, it } from 'node:test'
+import { afterEach, beforeEach, describe, it, mock } from 'node:test'
 import { answerWith, problemWith, serviceIs, settled } from '../../support/page.ts'
 import { drawn, drawnAgain, focused, handler, jsx, press } from '../drawing.ts'
 
@@ -22,10 +22,10 @@ const again =
 const going = 'You can keep working in the meantime. If you reload the page, press “Go on”.'
 const denied = 'You cannot create orders | Your administrator can give you a role that can.'
 
-/** A digest and the bytes of a file come from another thread. */
-async function until(isSo: () => boolean): Promise<void> {
-  do await settled()
-  while (!isSo())
+/** Unlike that of a file, its content does not come from another thread. */
+const fileOf = (text: string, size = text.length) => {
+  const arrayBuffer = async () => new TextEncoder().encode(text).buffer
+  return { size, arrayBuffer } as File
 }
 
 describe('the view of a sheet', () => {
@@ -36,7 +36,9 @@ describe('the view of a sheet', () => {
     if (request.method !== 'POST') return answerWith(200, { permissions, token: 't', items: [] })
     return answer((await request.json()).customer)
   })
+  let digest: { mock: { restore(): void } }
   beforeEach(async () => {
+    digest = mock.method(crypto.subtle, 'digest', async () => new ArrayBuffer(32))
     permissions = ['Orders.Create', 'Orders.Read']
     await loadSession()
     openSheet(1)
@@ -44,7 +46,10 @@ describe('the view of a sheet', () => {
     silence()
     answer = () => answerWith(201, { id: '7' })
   })
-  afterEach(() => queries.clear())
+  afterEach(() => {
+    digest.mock.restore()
+    queries.clear()
+  })
   const given = { preventDefault: () => undefined, currentTarget: {} }
   /** Without the field and its hint. */
   function joined(lines: string[]): string {
@@ -59,7 +64,7 @@ describe('the view of a sheet', () => {
   const [all, above] = [() => joined(drawnAgain()), () => all().split(' | Orders of the sheet')[0]]
   const send = async () => {
     handler('onSubmit')(given)
-    await until(() => sheet.get().sent !== undefined)
+    await settled()
     return above()
   }
 
@@ -160,22 +165,23 @@ describe('the view of a sheet', () => {
     }
     const paste = (length: number) =>
       handler('onPaste')({ preventDefault, clipboardData: { getData: () => 'x'.repeat(length) } })
-    const drop = (...files: Blob[]) => handler('onDrop')({ preventDefault, dataTransfer: { files } })
+    const drop = (...files: File[]) => handler('onDrop')({ preventDefault, dataTransfer: { files } })
     paste(1_000_000)
     drop()
     assert.equal(taken, 0)
     paste(1_000_001)
     assert.match(drawnAgain().join(), /The sheet is larger than 1 MB/)
-    drop(new Blob(['Acme\t7']))
-    await until(() => sheet.get().text === 'Acme\t7')
-    assert.equal(taken, 2)
+    drop(fileOf('Acme\t7', 1_000_000))
+    await settled()
+    assert.deepEqual([taken, sheet.get().text, focused], [2, 'Acme\t7', 'sheet'])
     assert.doesNotMatch(drawnAgain().join(), /The sheet is larger than 1 MB/)
-    handler('onSelect')([new Blob(['x'.repeat(1_000_001)])])
+    handler('onSelect')([fileOf('', 1_000_001)])
     assert.match(drawnAgain().join(), /The sheet is larger than 1 MB/)
     handler('onSelect')(undefined)
-    handler('onSelect')([new Blob(['Acme\t8'])])
-    await until(() => sheet.get().text === 'Acme\t8')
+    handler('onSelect')([fileOf('Acme\t8')])
+    await settled()
     drawnAgain()
+    assert.equal(sheet.get().text, 'Acme\t8')
     press('Clear')
     assert.deepEqual([sheet.get().text, focused], ['', 'sheet'])
     handler('onDragOver')({ preventDefault })

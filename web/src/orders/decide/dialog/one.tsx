@@ -51,14 +51,18 @@ export function DecideOne({ run, step, back }: { run: Run; step: Step; back: Bac
     <Frame
       title={titleOf(run, step, now)}
       onLeave={back.go}
-      onKeyDown={action.reason && primary && sendsOnEnter(() => !isRunning(run) && primary.act())}
+      onKeyDown={sendsOnEnter(() => primary?.act())}
       description={now ? <WhatChanged {...{ run, step, now }} /> : <Question {...{ run, step }} />}
     >
       {hasPrimary && reason.fieldFor()}
       <div role="status">
         {isRunning(run) && <span className="visually-hidden">{action.doing}</span>}
-        {!now && <HowItGoes run={run} step={step} />}
-        {!now && <TouchNote touch={run.touch} />}
+        {!now && (
+          <>
+            <HowItGoes run={run} step={step} />
+            <TouchNote touch={run.touch} />
+          </>
+        )}
       </div>
       <div className="row dialog-actions">
         <Button ref={backButton} className="button" onPress={back.go}>

@@ -1,7 +1,7 @@
 import { formatInstant } from '../../../ui/format.ts'
 import { Name } from '../../../ui/name.tsx'
 import { type Identity, numberOf } from '../../identity.ts'
-import { countInWords, type ShownDocuments } from '../changes.ts'
+import { countInWords, countOf, type ShownDocuments } from '../changes.ts'
 
 interface ParticularsProps {
   order: Identity & { documents?: ShownDocuments | undefined }
@@ -20,8 +20,8 @@ export function Particulars({ order }: ParticularsProps) {
 
 /** The names, or how many there are. */
 export function DocumentNames({ of = [] }: { of: ShownDocuments | undefined }) {
-  if (typeof of === 'number') return countInWords(of) || 'None'
-  if (of.length === 0) return 'None'
+  if (countOf(of) === 0) return 'None'
+  if (typeof of === 'number') return countInWords(of)
   return (
     <ul>
       {of.map(({ name, sha256 }) => (

@@ -87,11 +87,12 @@ export interface Back {
 }
 
 export function backOf(run: Run): Back {
-  const [first] = run.steps
-  if (run.phase === 'asking') return { name: 'Cancel', go: run.close }
-  if (run.phase === 'running' && run.steps.length > 1) return { name: 'Stop', go: run.stop }
-  const isRetrying = run.phase === 'running' && first?.progress.kind === 'retrying'
-  return isRetrying ? { name: 'Stop trying', go: run.stop } : { name: 'Close', go: run.close }
+  const close = { name: 'Close', go: run.close }
+  if (run.phase === 'asking') return { ...close, name: 'Cancel' }
+  if (run.phase !== 'running') return close
+  const [first, ...others] = run.steps
+  if (others.length > 0) return { name: 'Stop', go: run.stop }
+  return first?.progress.kind === 'retrying' ? { name: 'Stop trying', go: run.stop } : close
 }
 
 function decidedOf(decisions: Decisions): string[] {
