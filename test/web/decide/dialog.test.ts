@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it, mock } from 'node:test'
+import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test'
 import type { Subject } from '../../../web/src/orders/decide/decisions.ts'
 import type { ActionName } from '../../../web/src/orders/states.ts'
 import { answerWith, problemWith, serviceIs, settled, told } from '../../support/page.ts'
@@ -214,6 +214,7 @@ describe('a decision in the dialog', () => {
     told.length = 0
     silence()
   })
+  afterEach(silence)
 
   it('is sent once, and closes the dialog', async () => {
     ask('approve', subject)

@@ -54,6 +54,7 @@ describe('the decisions on their way', () => {
   afterEach(() => {
     leave()
     outbox.clear()
+    silence()
     goOffline(false)
     mock.timers.reset()
   })

@@ -48,6 +48,7 @@ describe('the view of a sheet', () => {
   })
   afterEach(() => {
     digest.mock.restore()
+    silence()
     queries.clear()
   })
   const given = { preventDefault: () => undefined, currentTarget: {} }
