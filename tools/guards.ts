@@ -56,6 +56,8 @@ async function breakInTurn(tree: string): Promise<void> {
   }
 }
 
+const read = (tree: string, file: string) => readFileSync(join(tree, file), 'utf8')
+
 function listed(): Mutant[] {
   const everywhere = allPlaces(copy)
   return Object.entries(guards).flatMap(([test, list]) =>
@@ -69,7 +71,7 @@ function listed(): Mutant[] {
 async function verdictOn(tree: string, { places, tests }: Mutant): Promise<string> {
   if (places.length === 0 || !tests.every((test) => existsSync(join(tree, test)))) return 'NOT FOUND'
   const files = [...new Set(places.map(({ file }) => file))]
-  const whole = files.map((file) => [file, readFileSync(join(tree, file), 'utf8')] as const)
+  const whole = files.map((file) => [file, read(tree, file)] as const)
   const broken = whole.map(([file, text]) => {
     const here = places.filter((place) => place.file === file).sort((one, other) => other.start - one.start)
     return [
@@ -83,30 +85,44 @@ async function verdictOn(tree: string, { places, tests }: Mutant): Promise<strin
     for (const [file, text] of texts) writeFileSync(join(tree, file), text)
   }
   let verdict = 'UNNOTICED'
-  for (const test of tests) {
+  const bySuite = (test: string) => isOfSuite(tree, test, files)
+  // What only PostgreSQL notices, such as a race, is looked for last.
+  const again = tests.filter((test) => !bySuite(test) && /^\/\/ engine: both/.test(read(tree, test)))
+  const looks = [
+    ...tests.map((test) => [test, bySuite(test)] as const),
+    ...again.map((test) => [test, true] as const),
+  ]
+  for (const look of looks) {
     put(broken)
-    const result = await resultOf(tree, test, files)
+    const result = await resultOf(tree, look)
     put(whole)
     // A test that fails even without the change proves nothing.
-    if (result === 'green' || !(await isGreen(tree, test, files))) continue
+    if (result === 'green' || !(await isGreen(tree, look))) continue
     if (result === 'noticed') return result
     verdict = result
   }
   return verdict
 }
 
-/** Whether the test passes as things are: asked once, because a test often notices several places. */
-async function isGreen(tree: string, test: string, files: string[]): Promise<boolean> {
-  if (green.has(test)) return true
-  const holds = (await resultOf(tree, test, files)) === 'green'
-  if (holds) green.add(test)
+/** A test, and whether tools/test.ts runs it, which starts PostgreSQL and builds the web app. */
+type Look = readonly [test: string, bySuite: boolean]
+
+const isOfSuite = (tree: string, test: string, files: string[]) =>
+  test.startsWith('test/browser/') ||
+  files.some((file) => file.includes('postgres')) ||
+  /^\/\/ engine: PostgreSQL/.test(read(tree, test))
+
+/** Whether the test passes as things are. It is asked once, as one test notices many places. */
+async function isGreen(tree: string, look: Look): Promise<boolean> {
+  const key = look.join()
+  if (green.has(key)) return true
+  const holds = (await resultOf(tree, look)) === 'green'
+  if (holds) green.add(key)
   return holds
 }
 
-/** A test that needs PostgreSQL or the web app is run by tools/test.ts, which starts or builds it. */
-async function resultOf(cwd: string, test: string, files: string[]): Promise<'green' | 'noticed' | 'late'> {
-  const isPrepared = test.startsWith('test/browser/') || files.some((file) => file.includes('postgres'))
-  const args = isPrepared ? ['tools/test.ts'] : ['--test', '--test-timeout=120000', '--test-reporter=tap']
+async function resultOf(cwd: string, [test, bySuite]: Look): Promise<'green' | 'noticed' | 'late'> {
+  const args = bySuite ? ['tools/test.ts'] : ['--test', '--test-timeout=120000', '--test-reporter=tap']
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   // In a new group: the processes that it starts end with it.
   const child = spawn(process.execPath, [...args, test], {
