@@ -86,7 +86,7 @@ async function verdictOn(tree: string, { places, tests }: Mutant): Promise<strin
   }
   let verdict = 'UNNOTICED'
   const bySuite = (test: string) => isOfSuite(tree, test, files)
-  // What only PostgreSQL notices, such as a race, is looked for last.
+  // Some mistakes meet a test on PostgreSQL alone, such as races. It takes longer, so it comes last.
   const again = tests.filter((test) => !bySuite(test) && /^\/\/ engine: both/.test(read(tree, test)))
   const looks = [
     ...tests.map((test) => [test, bySuite(test)] as const),
