@@ -75,7 +75,7 @@ export const { Fragment } = runtime
 
 /**
  * What the element shows at an address, each part of the page on a line: `[Approve]` is a button or a link,
- * `(Approve)` a disabled button, and `¶` an empty line.
+ * `(Approve)` a disabled button, `read-only` a field that takes nothing, and `¶` an empty line.
  */
 export function drawn(element: ReactNode, at = '/'): string[] {
   leave()
@@ -125,6 +125,7 @@ const nameOf = (children: unknown) => linesOf(children as ReactNode).join(' ')
 function linesOf(element: ReactNode): string[] {
   return renderToStaticMarkup(element)
     .replaceAll(/<button[^>]*(?:aria-disabled="true"|disabled="")[^>]*>(.*?)<\/button>/g, '\n($1)\n')
+    .replaceAll(/<textarea[^>]* readonly=""[^>]*>/gi, '\nread-only\n')
     .replaceAll(/<(button|a)\b[^>]*>(.*?)<\/\1>/g, '\n[$2]\n')
     .replaceAll(/<p\b[^>]*><\/p>/g, '\n¶\n')
     .replaceAll(/<\/?(?:p|li|div|h2|d[dtl]|t[dhr]|section|strong|option|label|legend)\b[^>]*>/g, '\n')

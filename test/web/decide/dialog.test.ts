@@ -38,7 +38,8 @@ const retrying = { kind: 'retrying', failure: new NoAnswerError() }
 const unclear = { kind: 'unclear', failure: new NoAnswerError() }
 const decided = (missing: number) => ({ kind: 'decided', missing })
 function refused(code: string, now?: object) {
-  const failure = new ProblemError({ code, status: 409, detail: '' } as never, undefined)
+  const errors = [{ detail: 'reason is too odd.' }]
+  const failure = new ProblemError({ code, status: 409, title: 'Not valid', errors } as never, undefined)
   return { kind: 'refused', failure, ...(now && { now }) }
 }
 
@@ -124,7 +125,7 @@ describe('the question about one order shows', () => {
     ],
     [
       ['reject', 'stopping', sending],
-      `Reject this order? | ${rejecting} | ${field} | Rejecting … | Stopped. Waiting for the last answer. | [Back] | (Rejecting …)`,
+      `Reject this order? | ${rejecting} | Reason | read-only | Anyone who can see the order can read it. | Rejecting … | Stopped. Waiting for the last answer. | [Back] | (Rejecting …)`,
       '',
     ],
     [
@@ -135,6 +136,11 @@ describe('the question about one order shows', () => {
       ['reject', 'done', refused('order-not-found'), { signedVersion: 1 }],
       'The order was not rejected | It no longer exists. | [Back]',
       'Back',
+    ],
+    [
+      ['reject', 'done', refused('validation-failed')],
+      `The order was not rejected | ${field} | Not valid. The reason is too odd. | [Back] | [Reject]`,
+      '',
     ],
     [
       ['approve', 'done', refused('x', otherVersion(approvedJustNow))],
@@ -175,6 +181,22 @@ describe('the question about several orders shows', () => {
     [
       ['approve', 'done', [decided(0), decided(1), unclear, refused('order-not-found')]],
       '1 of 4 orders approved | Value that you approved | 2.00 | 1 approved. You approved 1 order. It needs one more approval. 1 not approved by you: the list says why. 1 may have been approved: there was no clear answer. | Acme1.00#1Approved by you, 1 more approval needed | Acme1.00#2There was no clear answer. It may have been approved. | Acme1.00#3It no longer exists. | Acme1.00#0Approved | [Back] | [Try again]',
+      'Back',
+    ],
+    [
+      [
+        'approve',
+        'done',
+        [
+          refused('self-approval'),
+          refused('already-approved-by-you'),
+          refused('decision-signature-invalid'),
+          refused('x', otherVersion({ status: 3 })),
+          refused('x', otherVersion({ status: 1 })),
+          waiting,
+        ],
+      ],
+      '0 of 6 orders approved | Value that you approved | 0.00 | 5 not approved by you: the list says why. 1 not sent. | Acme1.00#0You or one of your services created it, so someone else must approve it. | Acme1.00#1You had already approved it. Someone else must approve it as well. | Acme1.00#2The signature no longer fits, because the order changed or five minutes have passed. It was not approved. | Acme1.00#3Withdrawn by ann | Acme1.00#4Already approved by ann | Acme1.00#5Not sent | [Back] | [Try again]',
       'Back',
     ],
     [

@@ -33,7 +33,11 @@ describe('the view of a sheet', () => {
   let answer: (customer: string) => Response | Promise<Response>
   serviceIs(async (path, request) => {
     if (path === '/v1/auth/me') return answerWith(200, { id: 1, userName: 'mara', roles: [] })
-    if (request.method !== 'POST') return answerWith(200, { permissions, token: 't', items: [] })
+    const isOfLastDay = new URL(request.url).searchParams
+      .get('filter')
+      ?.startsWith('createdAtUtc >= "2026-11-01')
+    const items = isOfLastDay ? [{ customer: 'Eve', total: 9 }] : []
+    if (request.method !== 'POST') return answerWith(200, { permissions, token: 't', items })
     return answer((await request.json()).customer)
   })
   let digest: { mock: { restore(): void } }
@@ -96,8 +100,9 @@ describe('the view of a sheet', () => {
       `0 orders can be created. 1 row cannot: 2. | ${headings} | (Create orders) | ${buttons} | Orders of the sheet | Show only the 1 row to check | ${head} | 2 | Coil | ${'x'.repeat(1_001)} | Write at most 1,000 characters. | 1.50`,
     ],
   ] as const) {
-    it(`shows ${text.slice(0, 80)}`, () => {
-      queries.setQueryData(recentQuery.queryKey, [{ customer: 'Eve', total: 9 }] as never)
+    it(`shows ${text.slice(0, 80)}`, async (t) => {
+      t.mock.method(Date, 'now', () => Date.UTC(2026, 10, 2))
+      await queries.fetchQuery(recentQuery)
       assert.equal(show(text), lines)
     })
   }
