@@ -7,66 +7,6 @@ import { catalogue } from '../../server/problems/catalogue.ts'
 import { type Description, Judge, toPointer } from '../support/description.ts'
 import { testService } from '../support/service.ts'
 
-const operationIds = [
-  'callMcp',
-  ...'createOrder listOrders getOrdersOverview getOrder approveOrder rejectOrder'.split(' '),
-  ...'withdrawOrder addNote listOrderHistory getOrderApprovals getOrderReceipt prepareDecisions'.split(' '),
-  ...'addDocument listDocuments getDocument removeDocument'.split(' '),
-  ...'getApprovalPolicy setApprovalPolicy checkApprovalPolicy listLog getLogCheckpoint getLogKeys getLogProof streamOrderEvents'.split(
-    ' ',
-  ),
-  ...'loginSession refreshSession confirmSession logoutSession getCurrentUser getCurrentUserPermissions'.split(
-    ' ',
-  ),
-  ...'getCsrfToken issueToken refreshToken issueServiceToken revokeToken getHealth getReadiness'.split(' '),
-  ...'getOwnMail setOwnMail requestLink useLink checkLink changeEmail useEmailLink getOwnAccount listSignIns endSignIn endOtherSignIns changePassword'.split(
-    ' ',
-  ),
-  ...'getJwks getAuthorizationServerMetadata getOpenIdConfiguration'.split(' '),
-  ...'getAbsence setAbsence endAbsence listDeputies getUserAbsence endUserAbsence'.split(' '),
-  ...'listViews getView putView deleteView'.split(' '),
-  ...'beginPasskeyEnrolment addPasskey listPasskeys renamePasskey removePasskey removePassword'.split(' '),
-  ...'beginPasskeySignIn loginSessionByPasskey issueTokenByPasskey beginConfirmation'.split(' '),
-  ...'listUserPasskeys removeUserPasskey'.split(' '),
-  ...'beginCompanySignIn finishCompanySignIn beginCompanyLink unlinkCompany beginCompanyConfirmation'.split(
-    ' ',
-  ),
-  ...'useLinkByCompany endCompanySessions'.split(' '),
-  ...'listUsers addUser getUser changeUser makeLink listClients addClient getClient changeClient'.split(' '),
-  ...'rotateClientSecret dropOldClientSecrets listRoles addRole getRole setRolePermissions'.split(' '),
-  ...'listWebhooks addWebhook getWebhook changeWebhook removeWebhook rotateWebhookSecret'.split(' '),
-  ...'listWebhookDeliveries replayWebhook pingWebhook'.split(' '),
-  ...'removeRole listPermissions listUserSignIns endUserSignIn signOutUser'.split(' '),
-]
-const schemaNames = [
-  ...'CompanyAddress UseLinkByCompanyCommand CompanyLogoutForm'.split(' '),
-  ...'UserAccount PaginatedListOfUserAccount RequestLinkCommand OwnMail SetOwnMailCommand AddUserCommand AddUserResponse ChangeUserCommand'.split(
-    ' ',
-  ),
-  ...'UserLink ClientAccount PaginatedListOfClientAccount AddClientCommand AddClientResponse'.split(' '),
-  ...'ChangeClientCommand RotateClientSecretCommand RotateClientSecretResponse Role'.split(' '),
-  ...'PaginatedListOfRole AddRoleCommand SetRolePermissionsCommand PaginatedListOfPermission'.split(' '),
-  ...'Order OrderSummary PaginatedListOfOrderSummary OrderStatistics CreateOrderCommand'.split(' '),
-  ...'RejectOrderCommand WithdrawOrderCommand AddNoteCommand AddNoteResponse'.split(' '),
-  ...'PaginatedListOfOrderEvent OrderEvent OrderApprovals OrderReceipt'.split(' '),
-  ...'OrderDocument PaginatedListOfOrderDocument AddDocumentResponse'.split(' '),
-  ...'CreateOrderResponse LoginSessionCommand TokenLoginCommand RefreshTokenCommand'.split(' '),
-  ...'ClientTokenCommand AuthenticatedUser CurrentUserResponse CurrentUserPermissions'.split(' '),
-  ...'CsrfTokenResponse TokenPair ServiceAccessToken EOrderStatus EOrderDirection'.split(' '),
-  ...'Problem ProblemCode FieldError Permission JsonWebKeySet JsonWebKey'.split(' '),
-  ...'ClientTokenForm RevocationForm OAuthFailure AuthorizationServerMetadata'.split(' '),
-  ...'Absence SetAbsenceCommand Deputies ChangeEmailCommand UseEmailLinkCommand'.split(' '),
-  ...'PasskeyCreationOptions AddPasskeyCommand AddPasskeyResponse PaginatedListOfPasskey'.split(' '),
-  ...'RenamePasskeyCommand PasskeyRequestOptions PasskeySignInCommand'.split(' '),
-  ...'View PaginatedListOfView PutViewCommand'.split(' '),
-  ...'Webhook PaginatedListOfWebhook AddWebhookCommand AddWebhookResponse ChangeWebhookCommand'.split(' '),
-  ...'RotateWebhookSecretCommand RotateWebhookSecretResponse ReplayWebhookCommand'.split(' '),
-  ...'WebhookDelivery PaginatedListOfWebhookDelivery'.split(' '),
-  ...'OwnAccount SignIn PaginatedListOfSignIn ConfirmSessionCommand ChangePasswordCommand UseLinkCommand'.split(
-    ' ',
-  ),
-]
-
 interface Members {
   properties: Record<string, { pattern?: string }>
 }
@@ -80,14 +20,13 @@ describe('the live description says what the contract says', () => {
     judge = new Judge(description)
   })
 
-  it('as OpenAPI 3.1, version 1.0.0, with a path for every operation', () => {
+  it('as OpenAPI 3.1, version 1.0.0', () => {
     assert.match(description.openapi, /^3\.1\.\d$/)
     assert.equal(description.info.version, '1.0.0')
-    const ids = judge.operations().map(({ operation }) => operation.operationId)
-    assert.deepEqual(ids.sort(), [...operationIds].sort())
   })
 
-  it('as docs/openapi.json has it, every bound of every field', async () => {
+  /** test/compatibility.test.ts compares that file with what releases promised. */
+  it('as docs/openapi.json has it, every operation, and every bound of every field', async () => {
     const file = await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')
     assert.deepEqual(description, JSON.parse(file))
   })
@@ -166,14 +105,9 @@ describe('the live description says what the contract says', () => {
     )
   })
 
-  it('with every schema under its name, each valid and each used', () => {
-    const { schemas } = description.components
-    const strays = schemaNames.filter((name) => !(name in schemas))
-    assert.deepEqual(strays, [])
-    const text = JSON.stringify(description)
-    for (const name of Object.keys(schemas)) {
+  it('with valid schemas', () => {
+    for (const name of Object.keys(description.components.schemas)) {
       judge.validator(toPointer(['components', 'schemas', name]))
-      assert.ok(text.includes(`"#/components/schemas/${name}"`), `${name} is used nowhere`)
     }
   })
 
@@ -191,9 +125,10 @@ describe('the live description says what the contract says', () => {
   })
 
   it('with a name for each shared answer that is one meaning, or an operation and a status', () => {
+    const ids = judge.operations().map(({ operation }) => operation.operationId.toLowerCase())
     for (const name of Object.keys(description.components.responses)) {
       const [, operationId = ''] = /^([A-Z].*)\d{3}$/.exec(name) ?? []
-      const isOfOperation = operationIds.some((id) => id.toLowerCase() === operationId.toLowerCase())
+      const isOfOperation = ids.includes(operationId.toLowerCase())
       const code = name
         .replace(/^(?:OAuthFailure|Public)/, '')
         .replaceAll(/(?!^)[A-Z]/g, '-$&')
@@ -206,91 +141,6 @@ describe('the live description says what the contract says', () => {
   it('with every tag that an operation has declared, and each declared tag used', () => {
     const used = judge.operations().flatMap(({ operation }) => operation.tags)
     assert.deepEqual(description.tags.map(({ name }) => name).sort(), [...new Set(used)].sort())
-  })
-
-  it('with exactly the members of sections 2, 14 and 15, required as there', () => {
-    const shapes: Record<string, [string[], string[]]> = {
-      Order: [
-        [
-          ...'id customer total status createdAtUtc createdAtTimeZone updatedAtUtc'.split(' '),
-          ...'updatedAtTimeZone createdBy modifiedBy'.split(' '),
-        ],
-        [],
-      ],
-      OrderSummary: [['id', 'customer', 'total', 'status', 'createdAtUtc'], []],
-      PaginatedListOfOrderSummary: [
-        ['items', 'pageNumber', 'totalPages'],
-        ['totalCount', 'hasPreviousPage', 'hasNextPage'],
-      ],
-      OrderStatistics: [
-        ['timeZone', 'pending', 'approved', 'rejected', 'withdrawn', 'days', 'oldestPending'],
-        [],
-      ],
-      CreateOrderCommand: [
-        ['customer', 'total'],
-        ['note', 'replaces'],
-      ],
-      CreateOrderResponse: [['id'], []],
-      PrepareDecisionsCommand: [['action', 'orders'], ['reason']],
-      PreparedDecisions: [['statements', 'clear', 'options'], []],
-      RejectOrderCommand: [['reason'], []],
-      WithdrawOrderCommand: [[], ['reason']],
-      AddNoteCommand: [['text'], []],
-      AddNoteResponse: [['id'], []],
-      PaginatedListOfOrderEvent: [
-        ['items', 'pageNumber', 'totalPages'],
-        ['totalCount', 'hasPreviousPage', 'hasNextPage'],
-      ],
-      OrderEvent: [
-        'id kind version atUtc atTimeZone by byName byId for forName forId text document erased sequence hash'.split(
-          ' ',
-        ),
-        [],
-      ],
-      OrderApprovals: [
-        'number proposedBy replaces replacedBy required given selfApproval services role passkey mayApprove mayApproveFor reason'.split(
-          ' ',
-        ),
-        [],
-      ],
-      Absence: ['from until deputyId deputy standingInFor'.split(' '), []],
-      SetAbsenceCommand: [['from', 'until', 'deputyId'], []],
-      Deputies: [['items'], []],
-      OrderReceipt: [['receipt'], []],
-      AddDocumentResponse: [['id', 'sha256'], []],
-      OrderDocument: ['id name mediaType size sha256 addedAtUtc by erased'.split(' '), []],
-      PaginatedListOfOrderDocument: [
-        ['items', 'pageNumber', 'totalPages'],
-        ['totalCount', 'hasPreviousPage', 'hasNextPage'],
-      ],
-      ApprovalPolicy: [['rows'], []],
-      LoginSessionCommand: [['email', 'password'], []],
-      TokenLoginCommand: [['email', 'password'], []],
-      RefreshTokenCommand: [['refreshToken'], []],
-      ClientTokenCommand: [['clientId', 'clientSecret'], []],
-      AuthenticatedUser: [['id', 'userName', 'email', 'roles'], []],
-      CurrentUserResponse: [['id', 'userName', 'roles'], []],
-      CurrentUserPermissions: [['permissions'], []],
-      CsrfTokenResponse: [['token'], []],
-      TokenPair: [['accessToken', 'accessTokenExpiresAt', 'refreshToken'], []],
-      ServiceAccessToken: [['accessToken', 'expiresAt'], []],
-      ClientTokenForm: [['grant_type'], ['scope', 'client_id', 'client_secret']],
-      RevocationForm: [['token'], ['token_type_hint']],
-      OAuthFailure: [['error', 'error_description'], []],
-    }
-    for (const [name, [required, optional]] of Object.entries(shapes)) {
-      const schema = description.components.schemas[name] as { properties: object; required?: string[] }
-      assert.deepEqual(Object.keys(schema.properties).sort(), [...required, ...optional].sort(), name)
-      assert.deepEqual([...(schema.required ?? [])].sort(), [...required].sort(), name)
-    }
-  })
-
-  it('with the enumerations as integers that are never renumbered', () => {
-    const { EOrderStatus, EOrderDirection } = description.components.schemas
-    assert.deepEqual(EOrderStatus?.enum, [0, 1, 2, 3])
-    assert.deepEqual(EOrderStatus?.['x-enum-varnames'], ['Pending', 'Approved', 'Rejected', 'Withdrawn'])
-    assert.deepEqual(EOrderDirection?.enum, [0, 1])
-    assert.deepEqual(EOrderDirection?.['x-enum-varnames'], ['Asc', 'Desc'])
   })
 
   it('with lists of names that may grow left open, so that no client fails on a new name', () => {
@@ -330,17 +180,6 @@ describe('the live description says what the contract says', () => {
       without.every(([status, { headers = {} }]) => status === '401' && !('Session-Idle-Expires' in headers)),
     )
     assert.equal(without.length, guarded.length)
-  })
-
-  it('with the three security schemes', () => {
-    const { cookieSession, antiforgery, bearerAuth } = description.components.securitySchemes
-    assert.deepEqual([cookieSession?.type, cookieSession?.in], ['apiKey', 'cookie'])
-    assert.deepEqual([antiforgery?.in, antiforgery?.name], ['header', 'X-XSRF-TOKEN'])
-    assert.deepEqual(
-      [bearerAuth?.type, bearerAuth?.scheme, bearerAuth?.bearerFormat],
-      ['http', 'bearer', 'JWT'],
-    )
-    assert.match(String(bearerAuth?.description), /without the word Bearer/)
   })
 
   it('with an example of every body, parameter and answer, valid against its schema', () => {
