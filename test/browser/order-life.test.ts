@@ -60,9 +60,13 @@ describe('an order that its viewer cannot approve', () => {
   const person = browser.stayingPerson({ service })
 
   it('says why when its key is pressed, once however often', async () => {
-    const { page } = await atOrder(person, { creator: 'admin', total: forOthers })
+    const { page, id } = await atOrder(person, { creator: 'admin', total: forOthers })
     const why = 'You or one of your services created this order, so someone else must approve it.'
-    await page.getByRole('term').filter({ hasText: 'Approvals' }).waitFor()
+    await page
+      .getByRole('region', { name: 'Order', exact: true })
+      .getByText(`Needs one approval. ${why}`)
+      .waitFor()
+    assert.equal(await approve(page).count(), 0)
     for (const key of ['a', 'a', 'a']) await page.keyboard.press(key)
     await announced(page, new RegExp(why))
     assert.equal(await page.getByRole('status').getByText(why).count(), 1)
@@ -70,19 +74,23 @@ describe('an order that its viewer cannot approve', () => {
     await titled(page, 'Reject this order?')
     await page.keyboard.press('Escape')
     await closed(page)
+    await visit(person, 'admin', `/orders/review?ids=${id}`)
+    await page.getByRole('status').locator('strong', { hasText: why }).waitFor()
   })
 })
 
 describe('a rejection', () => {
   const person = browser.stayingPerson({ service })
 
-  it('asks for a reason, which the history shows as it was written', async () => {
+  it('is written in the card of the order, and asks for a reason, which the history shows as it was written', async () => {
     const { page, id } = await atOrder(person)
     await button(page, 'Reject …').waitFor()
     assert.equal(await button(page, 'Withdraw …').count(), 0)
     await button(page, 'Reject …').click()
     await titled(page, 'Reject this order?')
     await focuses(page, 'Reason')
+    assert.equal(await page.locator('.order-sheet').getByRole('alertdialog').count(), 1)
+    assert.match((await inDialog(page, 'Reject').getAttribute('class')) ?? '', /button-danger/)
     await inDialog(page, 'Reject').click()
     await dialog(page).getByText('Enter a reason.').first().waitFor()
     await focuses(page, 'Reason')
@@ -99,18 +107,6 @@ describe('a rejection', () => {
     assert.equal(await approve(page).count(), 0)
     assert.equal(await button(page, 'Reject …').count(), 0)
     assert.deepEqual(await storedOrder(service, id), { status: 2, version: 2, modifiedBy: 'admin' })
-  })
-
-  it('is written in the card of the order, and its button has the colour of danger', async () => {
-    const { page } = await atOrder(person)
-    await button(page, 'Reject …').click()
-    await titled(page, 'Reject this order?')
-    assert.equal(await page.locator('.order-sheet').getByRole('alertdialog').count(), 1)
-    const classes = await inDialog(page, 'Reject').getAttribute('class')
-    assert.match(classes ?? '', /button-danger/)
-    await page.keyboard.press('Escape')
-    await closed(page)
-    await focuses(page, 'Reject …')
   })
 
   it('says when someone else was faster, and shows the reason to everyone who reads it', async () => {
@@ -153,44 +149,6 @@ describe('a rejection', () => {
   })
 })
 
-describe('a reason', () => {
-  const person = browser.stayingPerson({ service })
-
-  it('can be edited after a stop that is known to have changed nothing', async () => {
-    const { page, id } = await atOrder(person)
-    await button(page, 'Reject …').click()
-    await dialog(page).getByLabel('Reason').fill('The first thought.')
-    person.expectFault(/ 429 .*\/reject\)/)
-    const paths = `/v1/orders/${id}/reject`
-    await person.network({ answers: 'rate-limited', retryAfterSeconds: 60, paths })
-    await inDialog(page, 'Reject').click()
-    await inDialog(page, 'Stop trying').waitFor()
-    assert.equal(await dialog(page).getByLabel('Reason').isEditable(), false)
-    await inDialog(page, 'Stop trying').click()
-    await dialog(page).getByText('Stopped. The order was not rejected.').waitFor()
-    await person.network('normal')
-    await dialog(page).getByLabel('Reason').fill('The second thought.')
-    await inDialog(page, 'Try again').click()
-    await closed(page)
-    await event(page, 'The second thought.').waitFor()
-  })
-
-  it('is shown with the refusal of the service, and can be corrected', async () => {
-    const { page, id } = await atOrder(person)
-    await button(page, 'Reject …').click()
-    await dialog(page).getByLabel('Reason').fill('Turned \u202e round.')
-    person.expectFault(/ 400 .*\/reject\)/)
-    await inDialog(page, 'Reject').click()
-    await titled(page, 'The order was not rejected')
-    await dialog(page).getByText('reason must not contain characters that reorder text.').waitFor()
-    await dialog(page).getByLabel('Reason').fill('Turned round.')
-    await inDialog(page, 'Reject').click()
-    await closed(page)
-    await event(page, 'Turned round.').waitFor()
-    assert.equal((await storedOrder(service, id)).status, 2)
-  })
-})
-
 describe('a note', () => {
   const person = browser.stayingPerson({ service })
 
@@ -220,51 +178,6 @@ describe('an order that needs two approvals', () => {
     await closed(page)
     await status(page, 'Approved').waitFor()
     assert.deepEqual(await storedOrder(service, id), { status: 1, version: 3, modifiedBy: 'admin' })
-  })
-
-  it('is not offered to the creator for approval if the policy forbids it, and says why', async () => {
-    const { page, id } = await atOrder(person, { creator: 'admin', total: forOthers })
-    const why =
-      'Needs one approval. You or one of your services created this order, so someone else must approve it.'
-    await page.getByRole('region', { name: 'Order', exact: true }).getByText(why).waitFor()
-    assert.equal(await approve(page).count(), 0)
-    await button(page, 'Reject …').waitFor()
-    await button(page, 'Withdraw …').waitFor()
-    await visit(person, 'admin', `/orders/review?ids=${id}`)
-    await page.getByRole('status').locator('strong', { hasText: why }).waitFor()
-  })
-
-  it('says why an approval is refused if the list could not know beforehand', async () => {
-    const customer = 'Own Kingfisher'
-    await createdId(await service.bearer('admin'), { customer, total: forOthers })
-    const page = await visit(person, 'admin', '/orders?filter=kingfisher')
-    await page.getByRole('link', { name: customer }).focus()
-    await page.keyboard.press('a')
-    await titled(page, 'Approve this order?')
-    person.expectFault(/ 403 .*\/approve\)/)
-    await inDialog(page, 'Approve').click()
-    await titled(page, 'The order was not approved')
-    await dialog(page)
-      .getByText('You or one of your services created it, so someone else must approve it.')
-      .waitFor()
-    assert.equal(await inDialog(page, 'Approve').count(), 0)
-    assert.equal(await dialog(page).getByText('This cannot be undone.').count(), 0)
-  })
-
-  it('is rejected though someone approves it first, because nothing that was shown is different', async () => {
-    const { page, id } = await atOrder(person, { total: forTwo })
-    const other = await colleague()
-    await button(page, 'Reject …').click()
-    await dialog(page).getByLabel('Reason').fill('Too dear.')
-    assert.equal(await dialog(page).getByText('It then needs').count(), 0)
-    // The order is next to the question.
-    assert.equal(await dialog(page).getByText('Total', { exact: true }).count(), 0)
-    await other.caller.patch(`/v1/orders/${id}/approve`)
-    person.expectFault(/ 412 .*\/reject\)/)
-    await inDialog(page, 'Reject').click()
-    await closed(page)
-    await event(page, 'Too dear.').waitFor()
-    assert.deepEqual(await storedOrder(service, id), { status: 2, version: 3, modifiedBy: 'admin' })
   })
 })
 
@@ -328,8 +241,8 @@ describe('a duplicate', () => {
 describe('an order that needs the approval of two people', () => {
   const person = browser.stayingPerson({ service })
 
-  it('shows each of them how many are missing', async () => {
-    const { page, id } = await atOrder(person, { total: forTwo })
+  it('shows the first one how many are missing', async () => {
+    const { page } = await atOrder(person, { total: forTwo })
     await page.getByText('0 of 2').waitFor()
     await page.getByText('Needs 2 approvals, one of them yours.').waitFor()
     await approve(page).click()
@@ -344,18 +257,6 @@ describe('an order that needs the approval of two people', () => {
     assert.equal(await approve(page).count(), 0)
     await page.keyboard.press('a')
     assert.equal(await dialog(page).count(), 0)
-
-    const second = await newUser(service, { roles: ['Admin'] })
-    await visit(person, second, `/orders/${id}`)
-    await page.getByText('Needs your approval.').waitFor()
-    await approve(page).click()
-    await inDialog(page, 'Approve').click()
-    await closed(page)
-    await announced(page, / approved$/)
-    await status(page, 'Approved').waitFor()
-    await page.getByText('2 of 2').waitFor()
-    await event(page, `Approved by ${second.userName}`).waitFor()
-    assert.deepEqual(await storedOrder(service, id), { status: 1, version: 3, modifiedBy: second.userName })
   })
 })
 
