@@ -172,21 +172,6 @@ describe('an approval that must be signed', () => {
     await page.setViewportSize({ width: 1280, height: 800 })
   })
 
-  it('counts nothing if someone else decides meanwhile, and says so', async () => {
-    const { page, user } = await theSigner(person)
-    await putPolicy(service, [policyRow({ passkey: true, approvals: 2 })])
-    const id = await strictOrder('Knot')
-    await visit(person, user, `/orders/${id}`)
-    await button(page, /^Approve/).click()
-    await titled(page, 'Approve this order?')
-    await (await service.bearer('admin')).patch(`/v1/orders/${id}/reject`, { reason: 'No.' })
-    person.allowFault(/ 4(?:09|12) /)
-    await inDialog(page, 'Approve').click()
-    await titled(page, 'This order is already rejected')
-    assert.equal(await statusOf(id), 2)
-    await putPolicy(service, firstPolicy)
-  })
-
   it('is not given if its question is left in the moment of the touch', async () => {
     const { page, user } = await theSigner(person)
     await putPolicy(service, strict)
@@ -245,18 +230,6 @@ describe('a signature whose decision meets a lost network', () => {
     assert.equal(await statusOf(id), 1)
     assert.equal(signatures.size, 1)
   })
-
-  it('is given once more, by another touch, after its statement has ended', async () => {
-    const { page, id } = await lostAnswers('Turnstone')
-    service.advance(301_000)
-    person.expectFault(/ 400 .*\/approve\)/)
-    await page.unroute(approvals)
-    await titled(page, 'The order was not approved')
-    assert.equal(await statusOf(id), 0)
-    await inDialog(page, 'Try again').click()
-    await closed(page)
-    assert.equal(await statusOf(id), 1)
-  })
 })
 
 /** The time of the page is held, so these come last. */
@@ -303,24 +276,6 @@ describe('a signature in a review', () => {
     await answered(page)
     assert.deepEqual([sent, await Promise.all(ids.map(statusOf))], [[], [0, 0]])
     assert.equal(requests.filter((one) => one === 'POST /v1/orders/decisions').length, 1)
-  })
-
-  it('says that it came too late', async () => {
-    const { page, user, authenticator } = await theSigner(person)
-    await putPolicy(service, strict)
-    const { ids, pass, press } = await review(page, user, 'Ruff')
-    await press('a', '1 of 2')
-    await button(page, /^Undo/).first().waitFor()
-    person.allowFault(/ERR_INTERNET_DISCONNECTED/)
-    await page.context().setOffline(true)
-    await authenticator.verifiesUser(false)
-    await pass(5_000)
-    await page.getByText('It will go out when you’re back online.').first().waitFor()
-    service.advance(301_000)
-    person.allowFault(/ 400 .*\/approve\)/)
-    await page.context().setOffline(false)
-    await page.getByText('Not approved: ').first().waitFor()
-    assert.deepEqual(await Promise.all(ids.map(statusOf)), [0, 0])
   })
 })
 
