@@ -13,28 +13,11 @@ function* everyCharacter(): Generator<string> {
 }
 
 const marks = ['\u0307', '\u0323', '\u0345', '\u0301', '\u0308', '\u0328']
+const trickyLetters = 'i I ı İ ß ẞ Σ σ ς ᾳ ŉ ǰ K ﷺ ﬁ 가'.split(' ')
 const trickyText = fc
   .array(
     fc.oneof(
-      fc.constantFrom(
-        'i',
-        'I',
-        'ı',
-        'İ',
-        'ß',
-        'ẞ',
-        'Σ',
-        'σ',
-        'ς',
-        'ᾳ',
-        'ŉ',
-        'ǰ',
-        'K',
-        'ﷺ',
-        'ﬁ',
-        '가',
-        ...marks,
-      ),
+      fc.constantFrom(...trickyLetters, ...marks),
       fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
     ),
     { maxLength: 12 },
