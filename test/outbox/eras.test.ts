@@ -7,11 +7,10 @@ import { machineStamp } from '../../server/caller/stamp.ts'
 import type { Subscription } from '../../server/outbox/outbox.ts'
 import { reportOnOutbox } from '../../server/outbox/report.ts'
 import { findSubscription } from '../../server/outbox/store.ts'
-import { newAdministrator } from '../support/administration.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { createdId } from '../support/orders.ts'
 import { type Service, testService } from '../support/service.ts'
-import { newSender, newWebhook, sealAll, sendUntil, startReceiver, toReceivers } from '../support/webhooks.ts'
+import { newScene, newSender, sealAll, sendUntil, toReceivers } from '../support/webhooks.ts'
 
 /** The write that `log restored` and `restore` make. */
 const restored = ({ db, now }: Service) => db.write('beginEra', { atLeast: 0, stamp: machineStamp(now()) })
@@ -37,11 +36,7 @@ describe('after a restore, a webhook', () => {
     placeOf: (end: Subscription['place']) => Subscription['place'],
     restores = 1,
   ) {
-    const receiver = await startReceiver(t)
-    const { caller } = await newAdministrator(service)
-    await sealAll(service.db)
-    const { id } = await newWebhook(caller, { url: receiver.url, events: ['order'] })
-    t.after(() => service.db.write('removeWebhook', { id, stamp: machineStamp(service.now()) }))
+    const { receiver, caller, id } = await newScene(t, service)
     await createdId(caller)
     await sealAll(service.db)
     const before = await endOfLog(service.db.read)
@@ -83,11 +78,7 @@ describe('after a restore, a webhook', () => {
   })
 
   it('gets no event again because a later one fails', async (t) => {
-    const { caller } = await newAdministrator(service)
-    const { url } = await startReceiver(t)
-    await sealAll(service.db)
-    const { id } = await newWebhook(caller, { url, events: ['order'] })
-    t.after(() => service.db.write('removeWebhook', { id, stamp: machineStamp(service.now()) }))
+    const { caller } = await newScene(t, service)
     await restored(service)
     await createdId(caller)
     await sealAll(service.db)
@@ -107,11 +98,7 @@ describe('after a restore, a webhook', () => {
   })
 
   it('that had come beyond the last line left waits for what came after that line', async (t) => {
-    const { caller } = await newAdministrator(service)
-    const { url } = await startReceiver(t)
-    await sealAll(service.db)
-    const { id } = await newWebhook(caller, { url, events: ['order'] })
-    t.after(() => service.db.write('removeWebhook', { id, stamp: machineStamp(service.now()) }))
+    const { caller, id } = await newScene(t, service)
     await sealAll(service.db)
     const { era, sequence } = await endOfLog(service.db.read)
     await putPlace(service, id, { era, sequence: sequence + 50 })
@@ -134,10 +121,7 @@ describe('after a restore, a webhook', () => {
   for (const isAskedNow of [false, true]) {
     const when = isAskedNow ? 'asks for everything again' : 'had asked for everything again'
     it(`that ${when} gets as a replay only what it may have had`, async (t) => {
-      const receiver = await startReceiver(t)
-      const { caller } = await newAdministrator(service)
-      const { id } = await newWebhook(caller, { url: receiver.url, events: ['order'] })
-      t.after(() => service.db.write('removeWebhook', { id, stamp: machineStamp(service.now()) }))
+      const { receiver, caller, id } = await newScene(t, service)
       await createdId(caller)
       await sealAll(service.db)
       const { era, sequence } = await endOfLog(service.db.read)
@@ -162,10 +146,7 @@ describe('after a restore, a webhook', () => {
   }
 
   it('that has a place beyond the end of the same era goes on from the end', async (t) => {
-    const receiver = await startReceiver(t)
-    const { caller } = await newAdministrator(service)
-    const { id } = await newWebhook(caller, { url: receiver.url, events: ['order'] })
-    t.after(() => service.db.write('removeWebhook', { id, stamp: machineStamp(service.now()) }))
+    const { receiver, caller, id } = await newScene(t, service)
     await sealAll(service.db)
     const end = await endOfLog(service.db.read)
     await putPlace(service, id, { ...end, sequence: end.sequence + 50 })

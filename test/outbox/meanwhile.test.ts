@@ -3,24 +3,14 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { PluginTransformQueryArgs, PluginTransformResultArgs } from '#kysely'
-import { machineStamp } from '../../server/caller/stamp.ts'
 import { findAttempts, findSubscription } from '../../server/outbox/store.ts'
-import { newAdministrator } from '../support/administration.ts'
 import type { Client } from '../support/client.ts'
 import { atNext } from '../support/moments.ts'
 import { createdId } from '../support/orders.ts'
 import { testService } from '../support/service.ts'
-import {
-  newSender,
-  newWebhook,
-  sealAll,
-  sendUntil,
-  startReceiver,
-  type TestWebhook,
-  toReceivers,
-} from '../support/webhooks.ts'
+import { newScene, newSender, sealAll, sendUntil, toReceivers } from '../support/webhooks.ts'
 
-type Act = (caller: Client, webhook: TestWebhook & { url: string }) => ReturnType<Client['post']>
+type Act = (caller: Client, webhook: { path: string; url: string }) => ReturnType<Client['post']>
 
 /** Acts of a person on a webhook, and whether it still exists then. */
 const deeds: Record<string, [act: Act, isThere: boolean]> = {
@@ -34,34 +24,25 @@ const deeds: Record<string, [act: Act, isThere: boolean]> = {
 describe('a webhook that changes while a message is on its way', () => {
   const service = testService({ env: toReceivers })
 
-  async function newScene(t: { after(hook: () => unknown): void }) {
-    await sealAll(service.db)
-    const receiver = await startReceiver(t)
-    const { caller } = await newAdministrator(service)
-    const webhook = { ...(await newWebhook(caller, receiver)), url: receiver.url }
-    const stamp = machineStamp(service.now())
-    t.after(() => service.db.write('removeWebhook', { id: webhook.id, stamp }).catch(() => undefined))
-    return { receiver, caller, webhook }
-  }
   const find = (id: string) => findSubscription(service.db.read, id, 'webhook')
   const attempts = async (id: string) =>
     (await findAttempts(service.db.read, id)).map(({ type, failure }) => [type, failure])
 
   for (const [what, [act, isThere]] of Object.entries(deeds)) {
     it(`${what}: a trial is answered, and kept if the webhook is`, async (t) => {
-      const { caller, webhook } = await newScene(t)
+      const { caller, id, path, receiver } = await newScene(t, service)
       atNext(t, service.db, ['write', 'recordPing'], async (record) => {
-        const { status, text } = await act(caller, webhook)
+        const { status, text } = await act(caller, { path, url: receiver.url })
         assert.ok(status < 300, text)
         return record()
       })
-      const { status, body } = await caller.post(`${webhook.path}/ping`)
+      const { status, body } = await caller.post(`${path}/ping`)
       assert.deepEqual([status, body.status, body.failure], [200, 204, null])
-      assert.deepEqual(await attempts(webhook.id), isThere ? [['ping', null]] : [])
+      assert.deepEqual(await attempts(id), isThere ? [['ping', null]] : [])
     })
 
     it(`${what}: the attempt counts for nothing, and nothing fails`, async (t) => {
-      const { receiver, caller, webhook } = await newScene(t)
+      const { receiver, caller, id, path } = await newScene(t, service)
       await createdId(caller)
       await sealAll(service.db)
       const warnings: unknown[] = []
@@ -71,11 +52,11 @@ describe('a webhook that changes while a message is on its way', () => {
       let after: Awaited<ReturnType<typeof find>>
       let kept: unknown[] | undefined
       atNext(t, service.db, ['write', 'recordAttempt'], async (record) => {
-        await act(caller, webhook)
-        after = await find(webhook.id)
+        await act(caller, { path, url: receiver.url })
+        after = await find(id)
         const answer = await record()
         // The sender is still busy with it. Afterwards it may send again.
-        kept = [receiver.received.length, await find(webhook.id), await attempts(webhook.id)]
+        kept = [receiver.received.length, await find(id), await attempts(id)]
         return answer
       })
       await sendUntil(sender, () => kept !== undefined)
@@ -89,10 +70,7 @@ describe('a look that is slower than the attempt before it', () => {
   const service = testService({ env: toReceivers })
 
   it('does not send what that attempt has put off', async (t) => {
-    await sealAll(service.db)
-    const receiver = await startReceiver(t)
-    const { caller } = await newAdministrator(service)
-    const { id } = await newWebhook(caller, receiver)
+    const { caller, id } = await newScene(t, service)
     await createdId(caller)
     await sealAll(service.db)
     const answered = Promise.withResolvers<void>()
@@ -135,10 +113,7 @@ describe('an instance that stops while a message is on its way', () => {
   const service = testService({ env: toReceivers })
 
   it('keeps no attempt, and the next one sends the event again', async (t) => {
-    await sealAll(service.db)
-    const receiver = await startReceiver(t)
-    const { caller } = await newAdministrator(service)
-    const { id } = await newWebhook(caller, receiver)
+    const { receiver, caller, id } = await newScene(t, service)
     await createdId(caller)
     await sealAll(service.db)
     const delivered = Promise.withResolvers<void>()
@@ -169,11 +144,7 @@ describe('an instance that stops while a message is on its way', () => {
     ['asks to remain the sender', true],
   ] as const) {
     it(`while it ${what}: another may send at once`, async (t) => {
-      await sealAll(service.db)
-      const receiver = await startReceiver(t)
-      const { caller } = await newAdministrator(service)
-      const { id } = await newWebhook(caller, receiver)
-      t.after(() => service.db.write('removeWebhook', { id, stamp: machineStamp(service.now()) }))
+      const { receiver, caller } = await newScene(t, service)
       await createdId(caller)
       await sealAll(service.db)
       let now = 0
@@ -208,11 +179,7 @@ describe('a lease that was asked for long ago', () => {
   const service = testService({ env: toReceivers })
 
   it('is extended before anything is sent', async (t) => {
-    await sealAll(service.db)
-    const receiver = await startReceiver(t)
-    const { caller } = await newAdministrator(service)
-    const { id } = await newWebhook(caller, receiver)
-    t.after(() => service.db.write('removeWebhook', { id, stamp: machineStamp(service.now()) }))
+    const { receiver, caller } = await newScene(t, service)
     await createdId(caller)
     await sealAll(service.db)
     let now = 0

@@ -8,6 +8,7 @@ import { webhookSending } from '../../server/couriers.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { type OutboxParts, Sender } from '../../server/outbox/sender.ts'
 import { findSubscription } from '../../server/outbox/store.ts'
+import { newAdministrator } from './administration.ts'
 import type { Client } from './client.ts'
 import { noteSecret } from './discretion.ts'
 import { publicUrl, type Service } from './service.ts'
@@ -26,6 +27,8 @@ export interface Received {
 
 type Answering = (message: Received, response: ServerResponse, request: IncomingMessage) => unknown
 
+type Until = { after(hook: () => unknown): void }
+
 export interface Receiver {
   url: string
   /** In the order in which they arrived. */
@@ -35,7 +38,7 @@ export interface Receiver {
 }
 
 /** A receiver of webhooks in this process, until the test ends. */
-export async function startReceiver(t: { after(hook: () => unknown): void }): Promise<Receiver> {
+export async function startReceiver(t: Until): Promise<Receiver> {
   const received: Received[] = []
   const receiver = {
     url: '',
@@ -76,6 +79,17 @@ export async function newWebhook(
   assert.equal(status, 201, answered)
   noteSecret(body.secret)
   return { ...body, path: headers.get('location') ?? '' }
+}
+
+/** An administrator who has just signed in, and a webhook of orders for a receiver until the test ends. */
+export async function newScene(t: Until, service: Service) {
+  const receiver = await startReceiver(t)
+  const { caller } = await newAdministrator(service)
+  await sealAll(service.db)
+  const { id, path } = await newWebhook(caller, receiver)
+  const stamp = () => machineStamp(service.now())
+  t.after(() => service.db.write('removeWebhook', { id, stamp: stamp() }).catch(() => undefined))
+  return { receiver, caller, id, path }
 }
 
 /** There is a disabled webhook of this id, to an address that nothing can be sent to. */

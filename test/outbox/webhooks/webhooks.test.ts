@@ -12,8 +12,8 @@ import { createdId } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { startService, testService } from '../../support/service.ts'
 import {
+  newScene,
   newSender,
-  newWebhook,
   sealAll,
   sendUntil,
   startReceiver,
@@ -182,12 +182,8 @@ describe('/v1/webhooks', () => {
     })
 
     it('tries again at once what failed, and continues where a disabled one was', async (t) => {
-      const receiver = await startReceiver(t)
+      const { receiver, caller, path } = await newScene(t, service)
       receiver.answer = (_message, response) => response.writeHead(410).end()
-      const caller = await newCaller()
-      await sealAll(service.db)
-      const { id, path } = await newWebhook(caller, { url: receiver.url })
-      t.after(() => remove(id))
       await createdId(caller)
       await createdId(caller)
       await sealAll(service.db)
@@ -322,11 +318,7 @@ describe('/v1/webhooks', () => {
 
   describe('replayWebhook', () => {
     it('sends everything again from a sequence, as a replay with separate ids', async (t) => {
-      const receiver = await startReceiver(t)
-      const caller = await newCaller()
-      await sealAll(service.db)
-      const { id, path } = await newWebhook(caller, { url: receiver.url })
-      t.after(() => remove(id))
+      const { receiver, caller, id, path } = await newScene(t, service)
       for (let count = 0; count < 3; count += 1) await createdId(caller)
       await sealAll(service.db)
       const sender = newSender(service)
