@@ -69,6 +69,24 @@ export async function newApprovers(service: Service, count: number) {
   return people
 }
 
+const hour = 3_600_000
+
+/** From now for an hour, or between these times from now. */
+export function setAbsence(
+  { db, now }: Service,
+  absent: TestUser,
+  deputy: { id: number },
+  { from, until } = { from: 0, until: hour },
+) {
+  const [person, stamp] = [{ id: absent.id, name: absent.userName }, machineStamp(now())]
+  const absence = { from: now() + from, until: now() + until, deputyId: deputy.id }
+  return db.write('setAbsence', { person, absence, stamp })
+}
+
+export function endAbsence({ db, now }: Service, { id, userName: name }: TestUser) {
+  return db.write('endAbsence', { person: { id, name }, stamp: machineStamp(now()) })
+}
+
 export function approve(caller: Client, id: string, headers: Record<string, string> = {}): Promise<Answer> {
   return caller.patch(`/v1/orders/${id}/approve`, undefined, headers)
 }

@@ -98,39 +98,6 @@ describe('getOrderApprovals', () => {
   })
 
   describe('says how an approval would be answered:', () => {
-    it('with self-approval to the creator, if the policy forbids it', async () => {
-      const { caller } = await approver()
-      const [kept, free] = [
-        await createdId(caller, { total: 100 }),
-        await createdId(caller, { total: 1_000 }),
-      ]
-      assert.deepEqual(await may(caller, kept), [false, 'self-approval'])
-      assert.equal(await approve(caller, kept), 'self-approval')
-      assert.deepEqual(await may(caller, free), [true, null])
-      assert.equal(await approve(caller, free), 'approved')
-    })
-
-    it('with already-approved-by-you to someone who has approved', async () => {
-      const id = await createdId(operator, { total: 100 })
-      assert.equal(await approve(admin, id), 'approved')
-      assert.deepEqual(await may(admin, id), [false, 'already-approved-by-you'])
-      assert.equal(await approve(admin, id), 'already-approved-by-you')
-      assert.deepEqual(await may((await approver()).caller, id), [true, null])
-    })
-
-    it('with service-approval to a service, if the policy does not count services', async () => {
-      const client = await newClient(service, ['Admin'])
-      const caller = await machineOf(service, client)
-      const [kept, free] = [
-        await createdId(operator, { total: 100 }),
-        await createdId(operator, { total: 1_000 }),
-      ]
-      assert.deepEqual(await may(caller, kept), [false, 'service-approval'])
-      assert.equal(await approve(caller, kept), 'service-approval')
-      assert.deepEqual(await may(caller, free), [true, null])
-      assert.equal(await approve(caller, free), 'approved')
-    })
-
     it('with order-not-pending to anyone, once the order is in a final state', async () => {
       for (const path of ['approve', 'reject'] as const) {
         const id = await createdId(operator)

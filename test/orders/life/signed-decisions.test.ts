@@ -20,9 +20,17 @@ import { decide, headerOf, type Presented, prepare, sign, touch } from '../../su
 import { addDocument, digestOf } from '../../support/documents.ts'
 import { storedEvents } from '../../support/kept-log.ts'
 import { seal } from '../../support/log.ts'
-import { createdId, stamp } from '../../support/orders.ts'
+import { createdId } from '../../support/orders.ts'
 import { addPasskey, newPasskey, signInOptions } from '../../support/passkeys.ts'
-import { approvalState, approve, policyRow, putPolicy, putsPolicyBack } from '../../support/policy.ts'
+import {
+  approvalState,
+  approve,
+  endAbsence,
+  policyRow,
+  putPolicy,
+  putsPolicyBack,
+  setAbsence,
+} from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { publicUrl, setUp, startService, testService } from '../../support/service.ts'
 
@@ -131,12 +139,7 @@ describe('a decision that is signed with a passkey', () => {
 
     it('of a deputy, who signs in their own name and says for whom', async () => {
       const deputy = await signer('Viewer')
-      const now = service.now()
-      await service.db.write('setAbsence', {
-        person: { id: ann.id, name: ann.userName },
-        absence: { from: now, until: now + 3_600_000, deputyId: deputy.id },
-        stamp: stamp(),
-      })
+      await setAbsence(service, ann, deputy)
       const id = await strictOrder()
       const signed = await one(deputy, id)
       const { byId, forId } = JSON.parse(signed.statement)
@@ -154,10 +157,7 @@ describe('a decision that is signed with a passkey', () => {
       await grantRoles(service, deputy, ['Admin'])
       const caller = await bearerOf(service, deputy)
       await refusedSignature({ ...deputy, caller }, next, early, /another for/)
-      await service.db.write('endAbsence', {
-        person: { id: ann.id, name: ann.userName },
-        stamp: stamp(),
-      })
+      await endAbsence(service, ann)
     })
 
     it('for a rejection, whose reason can still be erased', async () => {

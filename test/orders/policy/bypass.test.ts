@@ -17,7 +17,15 @@ import {
 import type { Client } from '../../support/client.ts'
 import { withRawDatabase } from '../../support/database.ts'
 import { createdId } from '../../support/orders.ts'
-import { approvalState, approve, policyRow, putPolicy, putsPolicyBack } from '../../support/policy.ts'
+import {
+  approvalState,
+  approve,
+  endAbsence,
+  policyRow,
+  putPolicy,
+  putsPolicyBack,
+  setAbsence,
+} from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
 import { setUp, testService } from '../../support/service.ts'
@@ -45,14 +53,8 @@ describe('no way round', () => {
     return { ...user, caller: await bearerOf(service, user) }
   }
   const hour = 3_600_000
-  async function away(absent: TestUser, deputy: { id: number }, ends = { from: 0, until: hour }) {
-    const now = service.now()
-    await service.db.write('setAbsence', {
-      person: { id: absent.id, name: absent.userName },
-      absence: { from: now + ends.from, until: now + ends.until, deputyId: deputy.id },
-      stamp: machineStamp(now),
-    })
-  }
+  const away = (absent: TestUser, deputy: { id: number }, ends?: { from: number; until: number }) =>
+    setAbsence(service, absent, deputy, ends)
   /** Ann with the roles, who is away, and Bo with the others, who is her deputy. */
   async function annAndBo(roles: string[] = ['Admin'], ofDeputy: string[] = ['Viewer']) {
     const [ann, bo] = [await person(...roles), await person(...ofDeputy)]
@@ -69,11 +71,6 @@ describe('no way round', () => {
     const { status, text } = await approve(caller, id)
     assert.equal(status, 204, text)
   }
-  const endAbsence = (absent: TestUser) =>
-    service.db.write('endAbsence', {
-      person: { id: absent.id, name: absent.userName },
-      stamp: machineStamp(service.now()),
-    })
   const rename = ({ id }: TestUser, name: string) =>
     withRawDatabase(service.databaseUrl, (db) =>
       db.updateTable('principals').set({ name, name_folded: name }).where('id', '=', id).execute(),
@@ -165,7 +162,7 @@ describe('no way round', () => {
       'after it was ended': async () => {
         const { ann, bo } = await annAndBo()
         await given(bo.caller, await orderOf(operator))
-        await endAbsence(ann)
+        await endAbsence(service, ann)
         return [bo.caller, await orderOf(operator)]
       },
       'after it was put off': async () => {
@@ -290,7 +287,7 @@ describe('no way round', () => {
       },
       'held by someone whose absence has ended': async () => {
         const { ann, bo } = await annAndBo(['Admin', finance], ['Admin'])
-        await endAbsence(ann)
+        await endAbsence(service, ann)
         return [bo.caller, await orderOf(operator, { role: finance })]
       },
       'held by the deputy’s deputy': async () => {
@@ -358,7 +355,7 @@ describe('no way round', () => {
         const { ann, bo } = await annAndBo()
         const id = await orderOf(operator, two)
         await given(bo.caller, id)
-        await endAbsence(ann)
+        await endAbsence(service, ann)
         const carl = await person('Viewer')
         await away(ann, carl)
         return [carl.caller, id]

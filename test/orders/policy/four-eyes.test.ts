@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { permissions } from '../../../server/caller/permissions.ts'
-import { bearerOf, grantRoles, machineOf, newClient, setPassword, signIn } from '../../support/accounts.ts'
+import { bearerOf, grantRoles, setPassword, signIn } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { withRawDatabase } from '../../support/database.ts'
 import { createdId, insertOrders, orderRow } from '../../support/orders.ts'
@@ -274,31 +274,5 @@ describe('four eyes', () => {
         assert.equal(await statusOf(likeIt), 0)
       })
     }
-  })
-
-  describe('a service in place of a person', () => {
-    async function newMachine() {
-      const machine = await newClient(service, ['Admin'])
-      return { machine, caller: await machineOf(service, machine) }
-    }
-
-    it('counts once if the policy allows it, but never for its own orders', async () => {
-      const { machine, caller } = await newMachine()
-      const id = await orderUnder({ services: true, approvals: 2, selfApproval: false })
-      assert.equal((await approve(caller, id)).status, 204)
-      assertProblem(await approve(caller, id), 409, 'already-approved-by-you')
-      assert.equal((await approve(admin, id)).status, 204)
-      assert.equal(await statusOf(id), 1)
-      assert.ok((await approvalState(service, id)).approvers.includes(machine.id))
-      assertProblem(await approve(caller, await createdId(caller)), 403, 'self-approval')
-    })
-
-    it('is refused unless the policy allows it, whatever its role; a person may approve what a service created', async () => {
-      const { caller } = await newMachine()
-      const id = await orderUnder({ services: false, selfApproval: false }, caller)
-      assertProblem(await approve(caller, id), 403, 'service-approval')
-      await assertUntouched(id)
-      assert.equal((await approve(admin, id)).status, 204)
-    })
   })
 })

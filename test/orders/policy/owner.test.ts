@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, it } from 'node:test'
-import { machineStamp } from '../../../server/caller/stamp.ts'
 import {
   bearerOf,
   machineOf,
   newClient,
-  newUser,
   setEnabled,
   signIn,
   type TestClient,
@@ -82,20 +80,6 @@ describe('the owner of a service counts as creator of its orders', () => {
       machine.post('/v1/orders', { customer: 'Acme', total: 1 }, { 'idempotency-key': randomUUID() })
     const created = await Promise.all(Array.from({ length: 20 }, one))
     for (const { body } of created) await assertRefused(ann, body.id)
-  })
-
-  it('nor does the deputy of the owner, in the place of the owner', async () => {
-    const deputy = await newUser(service, { roles: ['Viewer'] })
-    const [id, free] = [await createdId(machine), await createdId(bo)]
-    const now = service.now()
-    await service.db.write('setAbsence', {
-      person: { id: owner.id, name: owner.userName },
-      absence: { from: now, until: now + 60_000, deputyId: deputy.id },
-      stamp: machineStamp(now),
-    })
-    const caller = await bearerOf(service, deputy)
-    await assertRefused(caller, id)
-    assert.equal((await approve(caller, free)).status, 204)
   })
 
   it('a later owner changes nothing for orders that exist', async () => {
