@@ -42,6 +42,7 @@ describe('the post', () => {
     assert.equal((await service.client().post('/v1/auth/links', { email })).status, 204)
     return email
   }
+  const sentTo = () => server.received().flatMap(({ to }) => to)
   const rows = () => service.db.read.selectFrom('mails').selectAll().orderBy('id').execute()
   const events = () => post.said().map(({ event }) => event)
 
@@ -73,19 +74,13 @@ describe('the post', () => {
       return send(letter)
     }
     await post.sendAll()
-    assert.deepEqual(
-      server.received().flatMap(({ to }) => to),
-      [second],
-    )
+    assert.deepEqual(sentTo(), [second])
     assert.deepEqual(events().sort(), ['mail-refused', 'mail-sent'])
     service.advance(minute)
     server.refusal = 0
     smtp.send = send
     await post.sendAll()
-    assert.deepEqual(
-      server.received().flatMap(({ to }) => to),
-      [first],
-    )
+    assert.deepEqual(sentTo(), [first])
   })
 
   it('waits for a server that is away, and says so once', async () => {
@@ -107,13 +102,7 @@ describe('the post', () => {
     Object.assign(waiting.post.parts, { smtp })
     service.advance(60 * minute)
     await waiting.sendAll()
-    assert.deepEqual(
-      server
-        .received()
-        .flatMap(({ to }) => to)
-        .sort(),
-      emails.sort(),
-    )
+    assert.deepEqual(sentTo().sort(), emails.sort())
     assert.deepEqual(
       waiting.said().map(({ msg }) => msg),
       ['mail sent', 'the mail server takes mail again', 'mail sent'],
@@ -140,13 +129,7 @@ describe('the post', () => {
     const other = postOf({ db, now: service.now }, server)
     await Promise.all([post.sendAll(), other.sendAll()])
     await db.close()
-    assert.deepEqual(
-      server
-        .received()
-        .flatMap(({ to }) => to)
-        .sort(),
-      emails.sort(),
-    )
+    assert.deepEqual(sentTo().sort(), emails.sort())
     assert.ok((await rows()).every(({ attempts, sent_at }) => attempts === 1 && sent_at !== null))
   })
 
@@ -160,10 +143,7 @@ describe('the post', () => {
     assert.equal(await Promise.race([dying, post.post.sendNext()]), false)
     service.advance(minute)
     await postOf(service, server).sendAll()
-    assert.deepEqual(
-      server.received().flatMap(({ to }) => to),
-      [email],
-    )
+    assert.deepEqual(sentTo(), [email])
   })
 
   it('lets the kinds take turns, those that are listed first before others', async () => {
@@ -208,10 +188,7 @@ describe('the post', () => {
     while (await post.post.queueNext()) writes += 1
     assert.equal(writes, 6)
     await post.sendAll()
-    assert.deepEqual(
-      server.received().flatMap(({ to }) => to),
-      [known],
-    )
+    assert.deepEqual(sentTo(), [known])
     assert.deepEqual(
       (await rows()).filter(({ sent_at }) => sent_at === null),
       [],

@@ -2,17 +2,16 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { newSalt } from '../../../server/ids.ts'
 import { waitingMails } from '../../../server/mail/store.ts'
 import { bearerOf, newUser, setEnabled, type TestUser } from '../../support/accounts.ts'
 import { newAdministrator } from '../../support/administration.ts'
-import type { Client } from '../../support/client.ts'
 import { testEngine, withRawDatabase } from '../../support/database.ts'
 import { addWaitingEvents, seal } from '../../support/log.ts'
 import { mailSettings, postOf, startMailServer } from '../../support/mail.ts'
 import { atNext } from '../../support/moments.ts'
 import { createdId, stamp } from '../../support/orders.ts'
-import { setUp, testService } from '../../support/service.ts'
+import { testService } from '../../support/service.ts'
+import { mailedPeople, type Person } from './people.ts'
 
 const second = 1_000
 const hour = 3_600_000
@@ -21,14 +20,9 @@ const never = { waiting: 'never', hour: 8, decided: false, noted: false }
 const server = await startMailServer()
 after(() => server.close())
 
-interface Person {
-  user: TestUser
-  caller: Client
-}
-
 describe('mail about orders', () => {
   const service = testService({ env: mailSettings })
-  const post = setUp(async () => postOf(service, server))
+  const { post, mails, onlyMail, newPerson } = mailedPeople(service, server)
   /** Nothing waits, and what happened before is past. */
   beforeEach(async () => {
     server.refusal = 0
@@ -41,20 +35,6 @@ describe('mail about orders', () => {
     await mails()
   })
 
-  const mails = async () => {
-    await seal(service.db)
-    await post.sendAll()
-    service.advance(30 * second)
-    await post.sendAll()
-    return server.received()
-  }
-  const newPerson = async (settings: object = {}, roles = ['Admin']): Promise<Person> => {
-    const user = await newUser(service, { roles })
-    const caller = await bearerOf(service, user)
-    const answer = await caller.send('PUT', '/v1/auth/me/mail', { ...never, ...settings })
-    assert.equal(answer.status, 204, answer.text)
-    return { user, caller }
-  }
   const creator = async () => (await newPerson({}, ['Operator'])).caller
 
   describe('at once', () => {
@@ -65,8 +45,7 @@ describe('mail about orders', () => {
         await createdId(operator, { customer: 'Acme <b>', total: 1234.5 }),
         await createdId(operator),
       ]
-      const [mail, ...others] = await mails()
-      assert.ok(mail && others.length === 0)
+      const mail = await onlyMail()
       assert.deepEqual([mail.to, mail.headers.subject], [[user.email], '2 orders wait for your approval'])
       assert.match(mail.text, /\n- #\d+ Acme <b>, 1,234\.50\n- #\d+ /)
       assert.match(mail.html, /<li>#\d+ Acme &lt;b&gt;, 1,234\.50<\/li>/)
@@ -87,8 +66,8 @@ describe('mail about orders', () => {
         await seal(service.db)
         return found
       })
-      const [mail, ...others] = await mails()
-      assert.ok(mail && others.length === 0 && second !== '')
+      const mail = await onlyMail()
+      assert.notEqual(second, '')
       assert.ok(!mail.text.includes('Second'))
       const [next] = await mails()
       assert.ok(next?.text.includes('Second'))
@@ -130,15 +109,8 @@ describe('mail about orders', () => {
       await createdId(await creator())
       await seal(service.db)
       await post.sendAll()
-      const stamp = {
-        eventId: lost.user.userName,
-        seed: newSalt(),
-        nowMilliseconds: service.now(),
-        timeZone: null,
-        by: 'x',
-        byId: null,
-      }
-      await service.db.write('revokeRoles', { account: lost.user.account, roles: ['Admin'], stamp })
+      const { account } = lost.user
+      await service.db.write('revokeRoles', { account, roles: ['Admin'], stamp: stamp() })
       await setEnabled(service, disabled.user, false)
       await changed.caller.send('PUT', '/v1/auth/me/mail', never)
       assert.deepEqual(
@@ -165,8 +137,7 @@ describe('mail about orders', () => {
       const rejected = await createdId(caller, { customer: 'Acme', total: 1 })
       const reason = { reason: 'The secret reason.' }
       assert.equal((await other.patch(`/v1/orders/${rejected}/reject`, reason)).status, 204)
-      const [mail, ...others] = await mails()
-      assert.ok(mail && others.length === 0)
+      const mail = await onlyMail()
       assert.deepEqual(mail.to, [user.email])
       assert.match(mail.headers.subject ?? '', /^Order #\d+ was rejected$/)
       assert.match(mail.text.replaceAll('\n', ' '), /user-\w+ rejected your order on .* \(Europe\/Berlin\):/)
@@ -195,8 +166,7 @@ describe('mail about orders', () => {
     await service.db.write('beginEra', { atLeast: 1, stamp: stamp() })
     const decided = await createdId(caller)
     assert.equal((await other.patch(`/v1/orders/${decided}/approve`)).status, 204)
-    const [mail, ...others] = await mails()
-    assert.ok(mail && others.length === 0)
+    const mail = await onlyMail()
     assert.deepEqual(mail.to, [user.email])
     assert.deepEqual(await mails(), [])
   })
@@ -272,8 +242,7 @@ describe('mail about orders', () => {
       const operator = await creator()
       await createdId(operator, { customer: 'Acme', total: 3 })
       service.advance(moved - service.now())
-      const [mail, ...others] = await mails()
-      assert.ok(mail && others.length === 0)
+      const mail = await onlyMail()
       assert.equal(mail.headers.subject, '1 order waits for your approval')
       assert.match(mail.text, /As of \d+ \w+ \d{4} at 08:00 \(Europe\/Berlin\), 1 order waits/)
       assert.deepEqual(await mails(), [])

@@ -6,49 +6,31 @@ import type { Db } from '../../../server/db/tables.ts'
 import { newOrderedId } from '../../../server/ids.ts'
 import { operations } from '../../../server/operations.ts'
 import { findNoted } from '../../../server/orders/mails/noted.ts'
-import { bearerOf, machineOf, newClient, newUser, setEnabled, type TestUser } from '../../support/accounts.ts'
+import { machineOf, newClient, setEnabled } from '../../support/accounts.ts'
 import { newAdministrator } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
 import { withRawDatabase } from '../../support/database.ts'
 import { seal } from '../../support/log.ts'
-import { mailSettings, postOf, startMailServer } from '../../support/mail.ts'
+import { mailSettings, startMailServer } from '../../support/mail.ts'
 import { atNext } from '../../support/moments.ts'
 import { createdId, stamp } from '../../support/orders.ts'
 import { statementsOf } from '../../support/plans.ts'
-import { setUp, testService } from '../../support/service.ts'
+import { setAbsence } from '../../support/policy.ts'
+import { testService } from '../../support/service.ts'
+import { mailedPeople, type Person } from './people.ts'
 
 const server = await startMailServer()
 after(() => server.close())
 
-interface Person {
-  user: TestUser
-  caller: Client
-}
-
 describe('mail about notes', () => {
   const service = testService({ env: mailSettings })
-  const post = setUp(async () => postOf(service, server))
+  const { post, mails, onlyMail, newPerson } = mailedPeople(service, server)
   beforeEach(async () => {
     server.refusal = 0
     await withRawDatabase(service.databaseUrl, (trx) => trx.deleteFrom('mail_settings').execute())
     await mails()
   })
 
-  const mails = async () => {
-    await seal(service.db)
-    await post.sendAll()
-    service.advance(30_000)
-    await post.sendAll()
-    return server.received()
-  }
-  const newPerson = async (settings: object = {}, roles = ['Admin']): Promise<Person> => {
-    const user = await newUser(service, { roles })
-    const caller = await bearerOf(service, user)
-    const set = { waiting: 'never', hour: 8, decided: false, noted: false, ...settings }
-    const answer = await caller.send('PUT', '/v1/auth/me/mail', set)
-    assert.equal(answer.status, 204, answer.text)
-    return { user, caller }
-  }
   const erase = ({ user: { id } }: Person) => service.db.write('erasePerson', { id, stamp: stamp() })
   const note = async (caller: Client, id: string, text = 'The secret note.') =>
     assert.equal((await caller.post(`/v1/orders/${id}/notes`, { text })).status, 201)
@@ -61,8 +43,7 @@ describe('mail about notes', () => {
     const id = await createdId(owner.caller, { customer: 'Acme', total: 1, note: 'Ready' })
     assert.deepEqual(await recipients(), [])
     await note(writer.caller, id)
-    const [mail, ...others] = await mails()
-    assert.ok(mail && others.length === 0)
+    const mail = await onlyMail()
     assert.deepEqual(mail.to, [owner.user.email])
     assert.match(mail.headers.subject ?? '', /^New notes on order #\d+$/)
     assert.match(
@@ -85,8 +66,7 @@ describe('mail about notes', () => {
     await note(one.caller, ids[0])
     await note(owner.caller, ids[0])
     await note(one.caller, ids[1])
-    const [mail, ...others] = await mails()
-    assert.ok(mail && others.length === 0)
+    const mail = await onlyMail()
     assert.equal(mail.headers.subject, 'New notes on 2 orders')
     const names = `${one.user.userName} and ${two.user.userName}`
     assert.ok(mail.text.replaceAll('\n', ' ').includes(`${names} wrote 3 notes, the last on`))
@@ -134,10 +114,7 @@ describe('mail about notes', () => {
 
   it('goes to the deputy who approved, and to the absent person in whose place', async () => {
     const [absent, deputy] = [await newPerson({ noted: true }), await newPerson({ noted: true }, ['Viewer'])]
-    const now = service.now()
-    const absence = { from: now, until: now + 3_600_000, deputyId: deputy.user.id }
-    const person = { id: absent.user.id, name: absent.user.userName }
-    await service.db.write('setAbsence', { person, absence, stamp: stamp() })
+    await setAbsence(service, absent.user, deputy.user)
     const id = await createdId((await newPerson({}, ['Operator'])).caller)
     assert.equal((await deputy.caller.patch(`/v1/orders/${id}/approve`)).status, 204)
     await note((await newPerson()).caller, id)
@@ -158,9 +135,8 @@ describe('mail about notes', () => {
     await post.queueAll()
     server.refusal = 0
     service.advance(60_000)
-    const [mail, ...others] = await mails()
-    assert.match(mail?.text ?? '', / wrote\s6\snotes/)
-    assert.deepEqual(others, [])
+    const mail = await onlyMail()
+    assert.match(mail.text, / wrote\s6\snotes/)
     service.advance(24 * 3_600_000)
     assert.deepEqual(await mails(), [])
   })
