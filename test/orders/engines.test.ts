@@ -20,16 +20,8 @@ describe('on either engine', () => {
 
   it('text is found whatever its case and compatibility forms, but accents count', async () => {
     const customers = [
-      'İstanbul AŞ',
-      'ISPARTA',
-      'Straße 1',
-      'STRASSE 2',
-      'ΟΔΟΣ',
-      'οδος',
-      'ﬁne ＡＢＣ',
-      'Kelvin',
-      'Zoë',
-      'Zoe',
+      ...['İstanbul AŞ', 'ISPARTA', 'Straße 1', 'STRASSE 2', 'ΟΔΟΣ', 'οδος', 'ﬁne ＡＢＣ'],
+      ...['Kelvin', 'Zoë', 'Zoe'],
     ]
     await insertOrders(
       service,
@@ -53,20 +45,6 @@ describe('on either engine', () => {
     )
     const sorted = ['0', '_', 'A', 'a2', 'b', 'Z', 'ä', 'e\u0301', '￼', '🦊']
     assert.deepEqual(await customersOf('createdBy=sorting'), sorted)
-  })
-
-  it('null values come last in both directions', async () => {
-    await insertOrders(service, [
-      orderRow({ customer: 'nulls none', updated_at: null }),
-      orderRow({ customer: 'nulls early', updated_at: 1 }),
-      orderRow({ customer: 'nulls late', updated_at: 2 }),
-    ])
-    const names = async (order: string) => {
-      const { body } = await viewer.get(`/v1/orders?filter=nulls&orderBy=updatedAtUtc&order=${order}`)
-      return body.items.map(({ customer }: { customer: string }) => customer)
-    }
-    assert.deepEqual(await names('Asc'), ['nulls none', 'nulls early', 'nulls late'])
-    assert.deepEqual(await names('Desc'), ['nulls late', 'nulls early', 'nulls none'])
   })
 
   it('totals and instants are read as the numbers that were stored, at both ends of their range', async () => {
