@@ -55,36 +55,11 @@ const foreign: [string, string | RegExp][] = [
 
 const texts = [
   ...['Smith and Sons', 'Not so fast', 'Total like home', 'Customer is King', 'total in all', 'this or that'],
-  ...[
-    'gt 100',
-    'between 1 and 5',
-    'status of things',
-    'id card',
-    '"total" gt 100',
-    'AND-ROID',
-    'a & b',
-    'a , b',
-  ],
-  ...[
-    'customer="and"',
-    'customer=and',
-    'customer:like',
-    'total in "all"',
-    'not',
-    'and',
-    'fish & chips NOT cod',
-  ],
-  ...[
-    'version.1.2',
-    'acme.gt.100',
-    'total.constructor.5',
-    'customer|constructor|acme',
-    'total not paid',
-    'constructor.__proto__.1',
-    'total constructor 5',
-    'toString~x',
-  ],
-  ...['status=Pending AND "and" total>5', 'status=Pending "or"', 'number between friends'],
+  ...['gt 100', 'between 1 and 5', 'status of things', 'id card', '"total" gt 100', 'AND-ROID', 'a & b'],
+  ...['a , b', 'customer="and"', 'customer=and', 'customer:like', 'total in "all"', 'not', 'and'],
+  ...['fish & chips NOT cod', 'status=Pending AND "and" total>5', 'status=Pending "or"'],
+  ...['version.1.2', 'acme.gt.100', 'total.constructor.5', 'customer|constructor|acme', 'total not paid'],
+  ...['constructor.__proto__.1', 'total constructor 5', 'toString~x', 'number between friends'],
 ]
 
 describe('words of other query languages', () => {

@@ -73,16 +73,8 @@ describe('the number of an order', () => {
     }
     finds(
       [
-        '#FIRST',
-        '#00FIRST',
-        'number:FIRST',
-        'number = FIRST',
-        'NUMBER=#FIRST',
-        'number="FIRST"',
-        'number<LAST',
-        'number>=FIRST number<LAST',
-        '-#LAST',
-        '-number>FIRST',
+        ...['#FIRST', '#00FIRST', 'number:FIRST', 'number = FIRST', 'NUMBER=#FIRST', 'number="FIRST"'],
+        ...['number<LAST', 'number>=FIRST number<LAST', '-#LAST', '-number>FIRST'],
       ],
       () => [first],
     )
@@ -91,12 +83,8 @@ describe('the number of an order', () => {
     finds(
       [
         ...['#0', '##FIRST', '#FIRSTabc', '#FIRST*', '"#FIRST"', '#-FIRST', '＃FIRST', '#FIRST.0'],
-        ...[
-          '#99999999999999999999',
-          `#${'9'.repeat(900)}`,
-          'number=9007199254740993',
-          'number>9223372036854775808',
-        ],
+        ...['#99999999999999999999', `#${'9'.repeat(900)}`, 'number=9007199254740993'],
+        ...['number>9223372036854775808'],
       ],
       () => [],
     )
