@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { bearerOf, machineOf, newClient, newUser, setEnabled } from '../support/accounts.ts'
 import { accountEvents, newAdministrator } from '../support/administration.ts'
 import type { Client } from '../support/client.ts'
@@ -106,17 +107,11 @@ describe('getAbsence, setAbsence and endAbsence', () => {
       const other = await newUser(service)
       const absence = { from: service.now(), until: service.now() + hour, deputyId: bo.id }
       const person = { id: other.id, name: other.userName }
-      const stamp = {
-        eventId: `${other.id}`,
-        seed: '00'.repeat(16),
-        nowMilliseconds: service.now(),
-        timeZone: null,
-        by: 'x',
-        byId: null,
-      }
-      await service.db.write('setAbsence', { person, absence, stamp })
+      const set = () =>
+        service.db.write('setAbsence', { person, absence, stamp: machineStamp(service.now()) })
+      await set()
       // Their own absence is not one of the others.
-      await service.db.write('setAbsence', { person, absence, stamp })
+      await set()
     }
     const refused = await put(0, hour)
     assertProblem(refused, 422, 'not-a-deputy')

@@ -208,22 +208,8 @@ describe('access tokens', () => {
       'a change of credentials that is a list',
       changed((at) => [at]),
     )
-    for (const sub of [
-      undefined,
-      null,
-      '',
-      1,
-      '0',
-      '-1',
-      '01',
-      '1e0',
-      ' 1',
-      '1 ',
-      '99999999999',
-      '9999999',
-      'nobody',
-      'admin',
-    ]) {
+    const subs = '0 -1 01 1e0 99999999999 9999999 nobody admin'.split(' ')
+    for (const sub of [undefined, null, '', 1, ' 1', '1 ', ...subs]) {
       attack(`sub ${JSON.stringify(sub)}`, withClaims({ sub }))
     }
     attack('sub the numeric id of a service', () => withClaims({ sub: String(client.id) })())

@@ -9,7 +9,6 @@ import {
   tokenPair,
 } from '../support/accounts.ts'
 import { accountEvents } from '../support/administration.ts'
-import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
 import { setUp, startService, testService } from '../support/service.ts'
 
@@ -19,10 +18,7 @@ const minute = 60_000
 describe('endSignIn', () => {
   const service = testService()
   const user = setUp(() => newUser(service), beforeEach)
-  let browser: Client
-  beforeEach(async () => {
-    browser = await signIn(service, user)
-  })
+  const browser = setUp(() => signIn(service, user), beforeEach)
 
   const end = (id: string, from = browser) => from.send('DELETE', `${path}/${id}`)
   async function idOf(wanted: { kind: string; current?: boolean }, from = browser): Promise<string> {

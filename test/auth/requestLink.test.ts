@@ -1,6 +1,7 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { sha256 } from '../../server/ids.ts'
 import {
   everyCredentialOf,
@@ -207,14 +208,7 @@ describe('requestLink', () => {
     })
 
     it('to an account without a password', async () => {
-      const stamp = {
-        eventId: unknownEmail(),
-        seed: '00'.repeat(16),
-        nowMilliseconds: 1,
-        timeZone: null,
-        by: 'x',
-        byId: null,
-      }
+      const stamp = machineStamp(service.now())
       const userName = `u${Math.floor(service.now())}`
       const email = `${userName}@example.com`
       const user = { userName, email, passwordHash: null, timeZone: null, roles: [], stamp }

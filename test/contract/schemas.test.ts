@@ -73,21 +73,7 @@ describe('the live description allows exactly what is accepted', () => {
     .map((parts) => parts.join(''))
   const total = either<unknown>(
     decimalText,
-    fc.constantFrom(
-      '1e3',
-      '0x10',
-      'NaN',
-      'Infinity',
-      '١',
-      '1.',
-      '.5',
-      '0',
-      '-0',
-      '0.0000',
-      '00.1',
-      '1\n',
-      '',
-    ),
+    fc.constantFrom(...'1e3 0x10 NaN Infinity ١ 1. .5 0 -0 0.0000 00.1'.split(' '), '1\n', ''),
     fc.constantFrom(
       0,
       -0,
@@ -276,47 +262,20 @@ describe('the live description allows exactly what is accepted', () => {
     }
   })
 
+  const oddNumbers = [...'-1 01 1.0 1e1 +1 １ [] null'.split(' '), ' 1', '9'.repeat(30)]
+
   it('in the parameters of the list', () => {
     const { operation } = judge.operations().find((each) => each.operation.operationId === 'listOrders') ?? {}
     const parameters = (operation?.parameters ?? []).filter((each) => each.in === 'query')
     const names = parameters.map(({ name }) => name)
-    assert.deepEqual(names, [
-      'pageNumber',
-      'pageSize',
-      'orderBy',
-      'order',
-      'filter',
-      'paginated',
-      'columns',
-      'bom',
-    ])
-    const numbers = [
-      '0',
-      '1',
-      '-1',
-      '01',
-      '1.0',
-      '1e1',
-      '+1',
-      ' 1',
-      '2147483647',
-      '2147483648',
-      '9'.repeat(30),
+    assert.deepEqual(names, 'pageNumber pageSize orderBy order filter paginated columns bom'.split(' '))
+    const words = [
+      ...oddNumbers,
+      ...'0 1 2147483647 2147483648 true TRUE False yes asc DESC ascending 2 Customer TOTAL'.split(' '),
+      ...'status createdatutc createdBy total,approvedBy version id'.split(' '),
+      ...[1_000, 1_001].map((length) => 'a'.repeat(length)),
     ]
-    const words = 'true TRUE False yes asc DESC ascending 2 Customer TOTAL status'.split(' ')
-    const more = [
-      'createdatutc',
-      'createdBy',
-      'total,approvedBy',
-      'version',
-      'id',
-      'null',
-      '[]',
-      '１',
-      'a'.repeat(1_000),
-      'a'.repeat(1_001),
-    ]
-    const value = either(fc.constantFrom(...numbers, ...words, ...more), fc.integer().map(String), anyText)
+    const value = either(fc.constantFrom(...words), fc.integer().map(String), anyText)
     forAll(1_000, fc.nat(names.length - 1), value, (index, text) => {
       const [name = ''] = names.slice(index)
       const at = ['paths', '/v1/orders', 'get', 'parameters', String(indexOf(name)), 'schema']
@@ -347,23 +306,7 @@ describe('the live description allows exactly what is accepted', () => {
   it('in the days of the overview', () => {
     const pointer = toPointer(['paths', '/v1/orders/summary', 'get', 'parameters', '0', 'schema'])
     const around = [...Array(400).keys()].map(String)
-    const odd = [
-      '-1',
-      '01',
-      '1.0',
-      '1e1',
-      '+1',
-      ' 1',
-      '1 ',
-      '10 0',
-      'x',
-      '１',
-      '9'.repeat(30),
-      '[]',
-      'null',
-      'true',
-    ]
-    for (const text of [...around, ...odd]) {
+    for (const text of [...around, ...oddNumbers, '1 ', '10 0', 'x', 'true']) {
       const allowed = allows(judge.validator(pointer), text)
       assert.equal(faultsIn(OrdersOverviewQuery, { days: text }).length === 0, allowed, `days=${text}`)
       assert.equal(judge.validator(pointer)(text), allowed, `${text} as a string`)

@@ -24,6 +24,15 @@ async function until(holds: () => boolean): Promise<void> {
   for (const end = performance.now() + 30_000; !holds(); await wait(20)) assert.ok(performance.now() < end)
 }
 
+/** An app without routes. */
+function appWith(limits: Parameters<typeof registerConnections>[1] = {}): App {
+  const app = fastify() as unknown as App
+  app.decorateRequest('principal', null)
+  app.decorateRequest('clientAddress', '')
+  registerConnections(app, limits)
+  return app
+}
+
 describe('requests sent ahead on a connection', () => {
   const service = testService({ inside: true })
   const bearer = setUp(() => service.bearer('admin'))
@@ -131,11 +140,8 @@ describe('answers that are not read', () => {
 })
 
 it('a large answer does not count as unread if its caller left before it was ready', async (t) => {
-  const app = fastify() as unknown as App
+  const app = appWith()
   t.after(() => app.close())
-  app.decorateRequest('principal', null)
-  app.decorateRequest('clientAddress', '')
-  registerConnections(app)
   let made = 0
   app.get('/gone', async (request, reply) => {
     await once(request.raw.socket, 'close')
@@ -159,11 +165,8 @@ it('a large answer does not count as unread if its caller left before it was rea
 })
 
 it('of large answers that overlap, those count that are not read yet, whichever ended first', async (t) => {
-  const app = fastify() as unknown as App
+  const app = appWith()
   t.after(() => app.close())
-  app.decorateRequest('principal', null)
-  app.decorateRequest('clientAddress', '')
-  registerConnections(app)
   app.get('/', async () => 'x'.repeat(unreadLimitBytes / 2))
   const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
   const ask = async () => {
@@ -199,10 +202,7 @@ describe('an answer that is read bit by bit', () => {
   let app: App
   let baseUrl: string
   before(async () => {
-    app = fastify() as unknown as App
-    app.decorateRequest('principal', null)
-    app.decorateRequest('clientAddress', '')
-    registerConnections(app, { exchangeLimitMilliseconds: limit })
+    app = appWith({ exchangeLimitMilliseconds: limit })
     app.get('/', { config: { access: 'public' } }, async () => Buffer.alloc(30_000_000) as never)
     app.get('/less', { config: { access: 'public' } }, async () => Buffer.alloc(3_000_000) as never)
     // Like an export: each batch is made once the one before it has been taken.

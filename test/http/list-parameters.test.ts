@@ -1,16 +1,12 @@
 // engine: SQLite
 import assert from 'node:assert/strict'
-import { before, describe, it } from 'node:test'
-import type { Client } from '../support/client.ts'
+import { describe, it } from 'node:test'
 import { assertProblem } from '../support/problem.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 describe('a parameter that a list does not have', () => {
   const service = testService()
-  let admin: Client
-  before(async () => {
-    admin = await service.bearer('admin')
-  })
+  const admin = setUp(() => service.bearer('admin'))
 
   const refused: [path: string, parameter: string, detail: RegExp][] = [
     ['/v1/orders?status=Pending', 'status', /^status is called filter here, as in filter=status=Pending\.$/],

@@ -28,24 +28,9 @@ describe('If-Match', () => {
   })
 
   it('accepts no version for foreign or malformed tags, so that no write passes by mistake', () => {
-    const fields = [
-      'W/1',
-      'W/"x"',
-      'W /"1"',
-      '"x"',
-      '"01"',
-      '"0"',
-      '"-1"',
-      '"1.0"',
-      '"2147483648"',
-      '1',
-      '"1',
-      '',
-      '"1" *',
-      'w/"1"',
-      '""',
-    ]
-    for (const field of fields) assert.deepEqual(acceptedVersions(field), [], field)
+    const words = 'W/1 W/"x" w/"1" "x" "01" "0" "-1" "1.0" "2147483648" 1 "1 ""'.split(' ')
+    for (const field of [...words, 'W /"1"', '"1" *', ''])
+      assert.deepEqual(acceptedVersions(field), [], field)
   })
 
   it('accepts exactly the version that was sent as a tag', () => {

@@ -26,7 +26,9 @@ describe('the web app', () => {
 
   it('is one page at every address outside the API, revalidated each time', async () => {
     assert.match(index, /^<!doctype html>/i)
-    for (const path of '/ /orders /orders/7/ /problems/none /healthy /a/b/c?d=e /index.html'.split(' ')) {
+    const likeApi = '/healthy /HEALTH /v1x /V1/x /openapis /.well-knownx /scalars/v1'.split(' ')
+    const others = '/ /orders /orders/7/ /problems/none /a/b/c?d=e /a?b=% /%E2%82%AC /index.html'.split(' ')
+    for (const path of [...likeApi, ...others]) {
       const answer = await service.client().get(path)
       assert.equal(answer.status, 200, path)
       assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8', path)

@@ -122,14 +122,14 @@ describe('refusals of credentials', () => {
   const service = testService()
 
   /** The answer as sent, without the parts that differ in any two answers. */
-  async function refused(path: string, body: object): Promise<string> {
-    const lines = ['Content-Type: application/json', 'X-Request-Id: the-same-for-all']
-    const { status, headers, text } = await exchange(
-      service.baseUrl,
-      request('POST', path, lines, JSON.stringify(body)),
-    )
+  async function answerTo(method: string, path: string, line: string, body = ''): Promise<string> {
+    const bytes = request(method, path, [line, 'X-Request-Id: the-same-for-all'], body)
+    const { status, headers, text } = await exchange(service.baseUrl, bytes)
     headers.delete('date')
     return [status, ...[...headers].map((field) => field.join(': ')), text].join('\n')
+  }
+  function refused(path: string, body: object): Promise<string> {
+    return answerTo('POST', path, 'Content-Type: application/json', JSON.stringify(body))
   }
 
   for (const path of ['/v1/auth/session', '/v1/auth/token']) {
@@ -193,12 +193,7 @@ describe('refusals of credentials', () => {
 
   it('of bearers and cookies are identical for every cause', async () => {
     const { accessToken } = await tokenPair(service, await newUser(service))
-    const ask = async (line: string) => {
-      const lines = [line, 'X-Request-Id: the-same-for-all']
-      const { headers, status, text } = await exchange(service.baseUrl, request('GET', '/v1/auth/me', lines))
-      headers.delete('date')
-      return [status, ...[...headers].map((field) => field.join(': ')), text].join('\n')
-    }
+    const ask = (line: string) => answerTo('GET', '/v1/auth/me', line)
     const bearer = (token: string) => ask(`Authorization: Bearer ${token}`)
     const bearers = [await bearer('x'), await bearer(`${accessToken}A`), await bearer('')]
     service.advance(16 * 60_000)

@@ -220,14 +220,9 @@ describe('headers of access tokens', () => {
 
     it('roles that no table has carry no permission, even if named like members of objects', async () => {
       const roles = [
-        '__proto__',
-        'constructor',
-        'admin',
-        'ADMIN',
+        ...'__proto__ constructor admin ADMIN Orders.Create *'.split(' '),
         'Admin ',
-        'Orders.Create',
         "x' or 'a'='a",
-        '*',
       ]
       const bearer = signText(JSON.stringify(header), JSON.stringify({ ...claims, roles }), ours())
       const caller = service.client().withBearer(bearer)

@@ -133,16 +133,19 @@ export function refresh(service: Pick<Service, 'client'>, refreshToken: string):
   return service.client().post('/v1/auth/token/refresh', { refreshToken })
 }
 
-export function setEnabled(service: Service, { account }: TestUser | TestClient, enabled: boolean) {
+/** A user or a client, as far as a write operation names it. */
+type Account = Pick<TestUser | TestClient, 'account'>
+
+export function setEnabled(service: Service, { account }: Account, enabled: boolean) {
   const stamp = machineStamp(service.now())
   return service.db.write('setAccountEnabled', { account, enabled, stamp })
 }
 
-export function grantRoles(service: Service, { account }: TestUser | TestClient, roles: string[]) {
+export function grantRoles(service: Service, { account }: Account, roles: string[]) {
   return service.db.write('grantRoles', { account, roles, stamp: machineStamp(service.now()) })
 }
 
-export function revokeRoles(service: Service, { account }: TestUser | TestClient, roles: string[]) {
+export function revokeRoles(service: Service, { account }: Account, roles: string[]) {
   return service.db.write('revokeRoles', { account, roles, stamp: machineStamp(service.now()) })
 }
 

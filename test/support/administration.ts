@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Clear } from '../../proof/line.ts'
-import { newUser, type TestUser, tokenPair } from './accounts.ts'
+import { bearerOf, newUser, revokeRoles, type TestUser } from './accounts.ts'
 import type { Client } from './client.ts'
 import { storedEvents } from './kept-log.ts'
 import type { Service } from './service.ts'
@@ -8,7 +8,7 @@ import type { Service } from './service.ts'
 /** A user with the role Admin who has just signed in, as a caller with a bearer token. */
 export async function newAdministrator(service: Service): Promise<{ user: TestUser; caller: Client }> {
   const user = await newUser(service, { roles: ['Admin'] })
-  return { user, caller: service.client().withBearer((await tokenPair(service, user)).accessToken) }
+  return { user, caller: await bearerOf(service, user) }
 }
 
 /** Leaves only these accounts able to manage accounts. */
@@ -23,15 +23,7 @@ export async function leaveAdministrators(service: Service, kept: readonly TestU
   for (const { id, name } of admins) {
     if (kept.some((user) => user.id === id)) continue
     const account = { kind: 'user', name } as const
-    const stamp = {
-      eventId: `of-${id}`,
-      seed: '00'.repeat(16),
-      nowMilliseconds: service.now(),
-      timeZone: null,
-      by: 'x',
-      byId: null,
-    }
-    await service.db.write('revokeRoles', { account, roles: ['Admin'], stamp })
+    await revokeRoles(service, { account }, ['Admin'])
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, beforeEach, describe, it } from 'node:test'
-import { newSalt } from '../../../server/ids.ts'
+import { machineStamp } from '../../../server/caller/stamp.ts'
 import {
   everyCredentialOf,
   liveCredentials,
@@ -144,14 +144,7 @@ describe('changeUser', () => {
 
     it('counts changes made by the command line', async () => {
       const { account } = user
-      const stamp = {
-        eventId: 'x',
-        seed: newSalt(),
-        nowMilliseconds: service.now(),
-        timeZone: null,
-        by: 'machine:x',
-        byId: null,
-      }
+      const stamp = machineStamp(service.now())
       await service.db.write('grantRoles', { account, roles: ['Viewer'], stamp })
       assertProblem(await change({ roles: [] }, { 'if-match': '"1"' }), 412, 'precondition-failed')
     })

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { bearerOf, newUser } from '../../support/accounts.ts'
 import { accountEvents } from '../../support/administration.ts'
-import type { Client } from '../../support/client.ts'
 import { decide, prepare, sign } from '../../support/decisions.ts'
 import { createdId } from '../../support/orders.ts'
 import { newPasskey } from '../../support/passkeys.ts'
@@ -11,10 +10,7 @@ import { setUp, testService } from '../../support/service.ts'
 
 describe('the name of a user as it is printed', () => {
   const service = testService()
-  let admin: Client
-  before(async () => {
-    admin = await service.bearer('admin')
-  })
+  const admin = setUp(() => service.bearer('admin'))
   const user = setUp(() => newUser(service, { roles: ['Admin'] }))
   const rename = async (name: string | null, id = user.id) =>
     assert.equal((await admin.patch(`/v1/users/${id}`, { name })).status, 204)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { findUserByEmail } from '../../../server/auth/accounts/users/store.ts'
-import { newLink, newUser } from '../../support/accounts.ts'
+import { newLink, newUser, setEnabled, signIn } from '../../support/accounts.ts'
 import { accountEvents } from '../../support/administration.ts'
 import { Passkey } from '../../support/authenticator.ts'
 import {
@@ -46,10 +46,7 @@ const eventsOf = async (service: Service, id: number): Promise<any[]> =>
 
 async function signedIn(service: Service) {
   const user = await newUser(service)
-  const browser = service.client()
-  await browser.post('/v1/auth/session', user.credentials)
-  await browser.fetchAntiforgeryToken()
-  return { user, browser }
+  return { user, browser: await signIn(service, user) }
 }
 
 /** With the settings as they are if nobody changes them. */
@@ -109,8 +106,7 @@ describe('signing in by company account', () => {
   it('refuses a disabled account, whatever the provider says', async () => {
     const { user, browser } = await signedIn(service)
     await linkAs(browser, 'leaver')
-    const stamp = { ...(await stampNow(service)) }
-    await service.db.write('setAccountEnabled', { account: user.account, enabled: false, stamp })
+    await setEnabled(service, user, false)
     assert.equal((await enterAs(service, 'leaver')).outcome, 'account-disabled')
   })
 
@@ -240,9 +236,7 @@ describe('confirming by company account', () => {
     const { user, browser: linking } = await signedIn(service)
     await linkAs(linking, 'confirms')
     service.advance(-10 * 60_000)
-    const browser = service.client()
-    await browser.post('/v1/auth/session', user.credentials)
-    await browser.fetchAntiforgeryToken()
+    const browser = await signIn(service, user)
     service.advance(10 * 60_000)
     assertProblem(await browser.post('/v1/auth/passkeys/options'), 403, 'recent-sign-in-needed')
     const begun = await browser.post('/v1/auth/session/confirm/company?returnTo=/account')
@@ -256,9 +250,7 @@ describe('confirming by company account', () => {
     const { user, browser: other } = await signedIn(service)
     await linkAs(other, 'recent')
     service.advance(-10 * 60_000)
-    const browser = service.client()
-    await browser.post('/v1/auth/session', user.credentials)
-    await browser.fetchAntiforgeryToken()
+    const browser = await signIn(service, user)
     service.advance(10 * 60_000)
     const begun = await browser.post('/v1/auth/session/confirm/company')
     assert.equal(outcomeOf(await comeBack(browser, await atProvider(begun.body.url, 'recent'))), null)
@@ -364,8 +356,3 @@ describe('a first sign-in that makes an account', () => {
     assert.deepEqual((await browser.get('/v1/auth/me')).body.roles, ['Operator', 'Viewer'])
   })
 })
-
-async function stampNow(service: Service) {
-  const { machineStamp } = await import('../../../server/caller/stamp.ts')
-  return machineStamp(service.now())
-}

@@ -84,6 +84,14 @@ describe('POST /v1/auth/passkeys', () => {
         ['x5c', [new X509Certificate(cert).raw]],
       ])
     const point = Buffer.alloc(32, 7)
+    const ofPoint = (algorithm: number, curve: number) =>
+      new Map<number, number | Buffer>([
+        [1, 2],
+        [3, algorithm],
+        [-1, curve],
+        [-2, point],
+        [-3, point],
+      ])
     const refused: Record<string, Manner> = {
       'an answer to a request': { type: 'webauthn.get' },
       'another origin': { origin: 'https://orders.example.com.evil.example' },
@@ -97,24 +105,8 @@ describe('POST /v1/auth/passkeys', () => {
       'a statement of a phone': { format: 'android-safetynet', statement: new Map() },
       'an unknown statement': { format: 'other' },
       'an id that is not that of the authenticator': { id: 'AAAA' },
-      'a point off the curve': {
-        key: new Map<number, number | Buffer>([
-          [1, 2],
-          [3, -7],
-          [-1, 1],
-          [-2, point],
-          [-3, point],
-        ]),
-      },
-      'a key of another curve': {
-        key: new Map<number, number | Buffer>([
-          [1, 2],
-          [3, -7],
-          [-1, 2],
-          [-2, point],
-          [-3, point],
-        ]),
-      },
+      'a point off the curve': { key: ofPoint(-7, 1) },
+      'a key of another curve': { key: ofPoint(-7, 2) },
       'a short RSA key': {
         key: new Map<number, number | Buffer>([
           [1, 3],
@@ -123,15 +115,7 @@ describe('POST /v1/auth/passkeys', () => {
           [-2, Buffer.from([1, 0, 1])],
         ]),
       },
-      'a key of no accepted algorithm': {
-        key: new Map<number, number | Buffer>([
-          [1, 2],
-          [3, -35],
-          [-1, 2],
-          [-2, point],
-          [-3, point],
-        ]),
-      },
+      'a key of no accepted algorithm': { key: ofPoint(-35, 2) },
     }
     for (const [what, manner] of Object.entries(refused)) {
       it(what, async () => {
