@@ -32,13 +32,9 @@ describe('absence set, list and end', () => {
     assert.equal((await cli.run('absence end ann')).stdout, 'The absence of ann has ended.\n')
     assert.equal((await cli.run('absence end ann')).stdout, 'ann is not absent.\n')
     assert.deepEqual(await cli.json('absence list'), [])
-    const events = cli.sql((database) =>
-      database
-        .prepare(
-          "select kind, by_id, data, clear from unsealed_events where kind like 'absence%' order by number",
-        )
-        .all(),
-    ) as { kind: string; by_id: null; data: string; clear: string }[]
+    const query =
+      "select kind, by_id, data, clear from unsealed_events where kind like 'absence%' order by number"
+    const events = cli.rows<{ kind: string; by_id: null; data: string; clear: string }>(query)
     assert.deepEqual(
       events.map(({ kind, by_id, data, clear }) => {
         const { name, deputy } = JSON.parse(clear)

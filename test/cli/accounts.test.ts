@@ -34,10 +34,7 @@ describe('a change of an account', () => {
     for (const { name } of [jo, billing]) cli.sql((database) => insertCredentials(database, idOf(name)))
   })
 
-  const idOf = (name: string) =>
-    cli.sql((database) =>
-      Number(database.prepare('select id from principals where name = ?').pluck().get(name)),
-    )
+  const idOf = (name: string) => Number(cli.value('select id from principals where name = ?', name))
   const credentials = ({ name }: { name: string }) =>
     cli.sql((database) => readCredentials(database, idOf(name)))
 
@@ -50,7 +47,7 @@ describe('a change of an account', () => {
   })
 
   it('ends nothing when it enables, adds a role or denies a permission', async () => {
-    cli.sql((database) => database.exec(`update principals set enabled = 0 where id = ${idOf(jo.name)}`))
+    cli.exec(`update principals set enabled = 0 where id = ${idOf(jo.name)}`)
     const enabled = await db.write('setAccountEnabled', { account: jo, enabled: true, stamp })
     assert.deepEqual(enabled, { name: jo.name, changed: true })
     await db.write('grantRoles', { account: jo, roles: ['Operator'], stamp })
@@ -78,8 +75,7 @@ describe('a change of an account', () => {
 
   it('leaves no trace when refused', async () => {
     const tables = ['principals', 'principal_roles', 'client_secrets']
-    const dump = () =>
-      cli.sql((database) => tables.map((table) => database.prepare(`select * from ${table}`).all()))
+    const dump = () => tables.map((table) => cli.rows(`select * from ${table}`))
     const before = dump()
     const email = 'new@example.com'
     const user = { userName: 'new', email, passwordHash: 'hash', timeZone: null, roles: ['Viewer'], stamp }

@@ -11,9 +11,7 @@ interface Secret {
 }
 
 function storedHashes(cli: CommandLine): unknown[] {
-  return cli.sql((database) =>
-    database.prepare('select secret_hash from client_secrets order by id').pluck().all(),
-  )
+  return cli.column('select secret_hash from client_secrets order by id')
 }
 
 describe('client add', () => {

@@ -31,6 +31,12 @@ export interface CommandLine {
   log: Record<string, unknown>[]
   /** The database itself, to set up and to inspect. */
   sql<T>(query: (database: Sqlite.Database) => T): T
+  exec(statements: string): void
+  change(statement: string, ...values: unknown[]): void
+  rows<Row>(query: string, ...values: unknown[]): Row[]
+  /** The first column of each row, or of the first row. */
+  column(query: string, ...values: unknown[]): unknown[]
+  value(query: string, ...values: unknown[]): unknown
 }
 
 /** An empty folder with its own database address, removed after the test. */
@@ -47,23 +53,42 @@ export function commandLine(t: { after(hook: () => void): void }): CommandLine {
     const bytes = Buffer.from(input).toString('latin1')
     return withoutLog(await callCommand({ args: wordsOf(args), input: bytes, folder, env }), log)
   }
+  const sql: CommandLine['sql'] = (query) => {
+    const database = new Sqlite(databaseFile)
+    try {
+      return query(database)
+    } finally {
+      database.close()
+    }
+  }
   return {
     folder,
     databaseFile,
     run,
     log,
+    sql,
+    exec: (text) => void sql((database) => database.exec(text)),
+    change: (text, ...values) => void sql((database) => database.prepare(text).run(...values)),
+    rows: <Row>(text: string, ...values: unknown[]) =>
+      sql((database) => database.prepare<unknown[], Row>(text).all(...values)),
+    column: (text, ...values) =>
+      sql((database) =>
+        database
+          .prepare(text)
+          .pluck()
+          .all(...values),
+      ),
+    value: (text, ...values) =>
+      sql((database) =>
+        database
+          .prepare(text)
+          .pluck()
+          .get(...values),
+      ),
     async json(args, input) {
       const { status, stdout, stderr } = await run(`${args} --json`, input)
       if (status !== 0) throw new Error(`${args}: exit status ${status}: ${stderr}`)
       return JSON.parse(stdout)
-    },
-    sql(query) {
-      const database = new Sqlite(databaseFile)
-      try {
-        return query(database)
-      } finally {
-        database.close()
-      }
     },
   }
 }

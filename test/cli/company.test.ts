@@ -51,19 +51,18 @@ describe('oidc check', () => {
 })
 
 describe('user unlink, and user list', () => {
+  const linkAll =
+    "insert into company_accounts select principal_id, 'https://login.example.com', 'jo', 0 from users"
+
   it('show and unlink a company account, unless it is the last way to sign in', async (t) => {
     const cli = commandLine(t)
     await cli.run('user add jo@example.com', goodPassword)
-    cli.sql((database) =>
-      database.exec(
-        `insert into company_accounts select principal_id, 'https://login.example.com', 'jo', 0 from users`,
-      ),
-    )
+    cli.exec(linkAll)
     assert.match((await cli.run('user list')).stdout, /company account/)
-    const password = cli.sql((database) => database.prepare('select password_hash from users').pluck().get())
-    cli.sql((database) => database.exec('update users set password_hash = null'))
+    const password = cli.value('select password_hash from users')
+    cli.exec('update users set password_hash = null')
     assert.match((await cli.run('user unlink jo')).stderr, /no way to sign in; `user link` makes another/)
-    cli.sql((database) => database.prepare('update users set password_hash = ?').run(password))
+    cli.change('update users set password_hash = ?', password)
     assert.deepEqual(await cli.json('user unlink jo'), { userName: 'jo', changed: true })
     assert.deepEqual(await cli.json('user unlink jo'), { userName: 'jo', changed: false })
     assert.partialDeepStrictEqual(await cli.json('user list'), [{ userName: 'jo', hasCompanyAccount: false }])
@@ -72,11 +71,7 @@ describe('user unlink, and user list', () => {
   it('leave roles that follow a claim to the provider', async (t) => {
     const cli = commandLine(t)
     await cli.run('user add jo@example.com --role Viewer', goodPassword)
-    cli.sql((database) =>
-      database.exec(
-        `insert into company_accounts select principal_id, 'https://login.example.com', 'jo', 0 from users`,
-      ),
-    )
+    cli.exec(linkAll)
     const env = {
       DATABASE_URL: `file:${cli.databaseFile}`,
       ...companyEnv('https://login.example.com', { OIDC_ROLES: 'claim=groups; all=Viewer' }),

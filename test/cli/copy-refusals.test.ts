@@ -91,8 +91,8 @@ describe('copy refuses a source', { concurrency: 4 }, () => {
 
   it('of an older or a newer version', async (t) => {
     const [older, newer] = await Promise.all([prepareSource(t), prepareSource(t)])
-    older.sql((database) => database.exec("delete from schema_migrations where name = '0001-first-release'"))
-    newer.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '9.0.0', '')"))
+    older.exec("delete from schema_migrations where name = '0001-first-release'")
+    newer.exec("insert into schema_migrations values ('9999-later', '9.0.0', '')")
     assert.deepEqual(await Promise.all([copy(older, nowhere), copy(newer, nowhere)]), [
       refusal(
         '--from: the database is older than this version (it lacks 0001-first-release): back it up, then run `migrate`',
@@ -218,7 +218,7 @@ describe('copy leaves no trace on failure', { skip, concurrency: 4 }, () => {
 
   it('when PostgreSQL cannot hold a value', async (t) => {
     const { cli, target } = await prepare(t)
-    cli.sql((database) => database.exec("insert into login_failures values ('a' || char(0), 1, 2, 3)"))
+    cli.exec("insert into login_failures values ('a' || char(0), 1, 2, 3)")
     const { status, stderr } = await copy(cli, target.url, '--json')
     assert.equal(status, 1)
     assert.equal(

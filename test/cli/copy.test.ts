@@ -138,8 +138,8 @@ describe('copy', { concurrency: 4 }, () => {
   it('says what it copied and what it left out', { skip }, async (t) => {
     const { cli, target } = await prepare(t)
     fillSource(cli)
-    cli.sql((database) => database.exec('create table _backup_tool (a)'))
-    cli.sql((database) => database.exec('alter table users add column shoe_size integer'))
+    cli.exec('create table _backup_tool (a)')
+    cli.exec('alter table users add column shoe_size integer')
     const { status, stdout, stderr } = await copy(cli, target.url)
     assert.equal(status, 0)
     assert.match(stdout, /^TABLE +ROWS\n/)

@@ -289,8 +289,7 @@ export async function contentOf(source: CommandLine | Target): Promise<Record<st
   const content: Record<string, string[]> = {}
   for (const table of tableNames) {
     const text = `select * from ${table}`
-    const rows =
-      'sql' in source ? source.sql((database) => database.prepare(text).all()) : await source.query(text)
+    const rows = 'sql' in source ? source.rows(text) : await source.query(text)
     content[table] = rows.map((row) => JSON.stringify(row)).sort()
   }
   return content

@@ -83,7 +83,7 @@ describe('migrate', () => {
   it('refuses a database of a newer version, like every command', async (t) => {
     const cli = commandLine(t)
     await cli.run('migrate')
-    cli.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '9.0.0', '')"))
+    cli.exec("insert into schema_migrations values ('9999-later', '9.0.0', '')")
     const newer = refusal(
       'DATABASE_URL: the database is of a newer version of Countersign: run 9.0.0 or later, or use a backup that this version made (it has 9999-later)',
     )
@@ -104,11 +104,11 @@ describe('migrate', () => {
     }
     await cli.run('migrate')
     assert.deepEqual(await readOf('own.db'), ['1.0.0', true])
-    cli.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '9.0.0', '')"))
+    cli.exec("insert into schema_migrations values ('9999-later', '9.0.0', '')")
     assert.deepEqual(await readOf('newer.db'), ['9.0.0', false])
-    cli.sql((database) => database.exec("update schema_migrations set oldest_release = 'x' where name > '9'"))
+    cli.exec("update schema_migrations set oldest_release = 'x' where name > '9'")
     assert.deepEqual(await readOf('unknown.db'), ['x', false])
-    cli.sql((database) => database.exec('alter table schema_migrations drop column oldest_release'))
+    cli.exec('alter table schema_migrations drop column oldest_release')
     assert.deepEqual(await readOf('before.db'), [null, false])
     cli.sql((database) => {
       database.exec('drop table schema_migrations; create table schema_migrations (name, oldest_release)')
@@ -142,7 +142,7 @@ describe('migrate', () => {
       { name: '0001-first-release', locks: [] },
       { name: '0002-company-account', locks: ['principals', 'sessions', 'session_ids'] },
     ])
-    const tables = cli.sql((database) => database.prepare('select name from sqlite_schema').pluck().all())
+    const tables = cli.column('select name from sqlite_schema')
     assert.deepEqual(tables, [])
   })
 

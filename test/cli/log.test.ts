@@ -110,7 +110,7 @@ describe('log verify of the database', () => {
 
   it('names the event that does not fit its hash', async (t) => {
     const cli = log(t)
-    cli.sql((database) => database.exec('update events set by_id = 99 where sequence = 3'))
+    cli.exec('update events set by_id = 99 where sequence = 3')
     assert.deepEqual(await cli.run('log verify'), broken(3, wrongHash))
   })
 
@@ -119,7 +119,7 @@ describe('log verify of the database', () => {
     let db: AppDatabase
     before(async () => {
       cpSync(original.folder, cli.folder, { recursive: true })
-      cli.sql((database) => database.exec('create table kept as select * from events'))
+      cli.exec('create table kept as select * from events')
       db = await openAppDatabase({ databaseUrl: `file:${cli.databaseFile}` })
     })
     after(() => db.close())
@@ -144,9 +144,9 @@ describe('log verify of the database', () => {
     }
     for (const [what, [change, reason]] of Object.entries(changes)) {
       it(what, async () => {
-        cli.sql((database) => database.exec(`update events set ${change} where sequence = 3`))
+        cli.exec(`update events set ${change} where sequence = 3`)
         const { fault } = await verifyLog(Readable.from(exportLog(db, 0, 'test'), { objectMode: false }), [])
-        cli.sql((database) => database.exec('delete from events; insert into events select * from kept'))
+        cli.exec('delete from events; insert into events select * from kept')
         assert.deepEqual(fault, { sequence: 3, reason })
       })
     }
@@ -154,10 +154,8 @@ describe('log verify of the database', () => {
 
   it('exports what comes after missing events, however many are missing', async (t) => {
     const cli = log(t)
-    cli.sql((database) =>
-      database.exec(
-        'update events set sequence = sequence + 1000 where sequence > 3; update log_head set size = 1005',
-      ),
+    cli.exec(
+      'update events set sequence = sequence + 1000 where sequence > 3; update log_head set size = 1005',
     )
     assert.equal((await cli.run('log export gap.jsonl')).status, 0)
     const sequences = cli.lines('gap.jsonl').map(({ sequence }) => sequence)
@@ -167,14 +165,12 @@ describe('log verify of the database', () => {
   it('names a text that was removed, unless the end is missing, too', async (t) => {
     const cli = log(t)
     const lost = 'its text is gone, and no later event says that it was erased'
-    cli.sql((database) =>
-      database.exec(
-        'update events set clear = json_set(clear, \'$.text\', json(\'{"salt":null,"value":null}\')) where sequence = 3',
-      ),
+    cli.exec(
+      'update events set clear = json_set(clear, \'$.text\', json(\'{"salt":null,"value":null}\')) where sequence = 3',
     )
     assert.deepEqual(await cli.run('log verify'), broken(3, lost))
     const cut = 'the end is missing: the database (log_head) covers 5 events, but the log has 4'
-    cli.sql((database) => database.exec('delete from events where sequence = 5'))
+    cli.exec('delete from events where sequence = 5')
     assert.deepEqual(await cli.run('log verify'), refusal(cut))
   })
 
@@ -183,16 +179,16 @@ describe('log verify of the database', () => {
     const lines = cli.lines()
     const three = headOf(lines.slice(0, 3))
     cli.write('kept.txt', await checkpointOf(lines))
-    cli.sql((database) => database.exec('delete from events where sequence > 3'))
+    cli.exec('delete from events where sequence > 3')
     const cut = (by: string) => refusal(`the end is missing: ${by} covers 5 events, but the log has 3`)
     assert.deepEqual(await cli.run('log verify'), cut('the database (log_head)'))
-    cli.sql((database) => database.prepare('update log_head set size = 3, root = ?').run(three.root))
+    cli.change('update log_head set size = 3, root = ?', three.root)
     assert.equal((await cli.run('log verify')).status, 0)
     assert.deepEqual(
       await cli.run(`log verify --checkpoint kept.txt --log-key ${await keyOf()}`),
       cut('kept.txt'),
     )
-    cli.sql((database) => database.exec('delete from log_head'))
+    cli.exec('delete from log_head')
     assert.deepEqual(await cli.run('log verify'), refusal('the head of the log is missing (log_head)'))
   })
 })
@@ -402,10 +398,8 @@ describe('log export', () => {
 
   it('leaves no partial file that could be mistaken for a complete one', async (t) => {
     const cli = log(t)
-    cli.sql((database) =>
-      database.exec(`alter table events rename to kept;
-        create view events as select * from kept where case sequence when 4 then json('{') else '' end is not null`),
-    )
+    cli.exec(`alter table events rename to kept;
+        create view events as select * from kept where case sequence when 4 then json('{') else '' end is not null`)
     assert.equal((await cli.run('log export part.jsonl')).status, 1)
     assert.equal(existsSync(join(cli.folder, 'part.jsonl')), false)
   })

@@ -14,21 +14,12 @@ describe('order erase-document', () => {
     await db.write('addOrders', { orders: [orderRow({ id: orderId })], events: [] })
     await db.write('keepPiece', { documentId: id, piece: 0, bytes: new Uint8Array(9), nowMilliseconds: now })
     await db.close()
-    cli.sql((database) => {
-      database
-        .prepare("insert into order_documents values (?, ?, 'a', 'text/plain', 9, 'digest', ?, 'jo', null)")
-        .run(id, orderId, by.nowMilliseconds)
-    })
+    const insert = "insert into order_documents values (?, ?, 'a', 'text/plain', 9, 'digest', ?, 'jo', null)"
+    cli.change(insert, id, orderId, by.nowMilliseconds)
     const erased = await cli.json(`order erase-document ${orderId} ${id}`)
     assert.deepEqual(erased, { orderId, id, sha256: 'digest' })
-    assert.deepEqual(
-      cli.sql((database) => database.prepare('select count(*) as pieces from document_pieces').get()),
-      { pieces: 0 },
-    )
-    assert.deepEqual(
-      cli.sql((database) => database.prepare('select kind from unsealed_events').pluck().all()),
-      ['document-erased'],
-    )
+    assert.deepEqual(cli.column('select * from document_pieces'), [])
+    assert.deepEqual(cli.column('select kind from unsealed_events'), ['document-erased'])
     const again = await cli.run(`order erase-document ${orderId} ${id}`)
     assert.deepEqual([again.status, again.stderr], [1, 'countersign: no such document\n'])
     const wrong = await cli.run('order erase-document x y')

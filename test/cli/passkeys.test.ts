@@ -6,11 +6,9 @@ describe('user passkeys and user remove-passkey', () => {
   it('list the passkeys of a user, and remove one by its id', async (t) => {
     const cli = commandLine(t)
     await cli.run('user add jo@example.com --role Viewer', goodPassword)
-    cli.sql((database) =>
-      database.exec(`insert into passkeys values
+    cli.exec(`insert into passkeys values
         ('first', 1, 'localhost', 'Phone', 'key', 0, 1, 1790000000000, null),
-        ('second', 1, 'localhost', 'Key', 'key', 0, 0, 1790000001000, 1790000002000)`),
-    )
+        ('second', 1, 'localhost', 'Key', 'key', 0, 0, 1790000001000, 1790000002000)`)
     const listed = await cli.run('user passkeys jo')
     assert.deepEqual(
       listed.stdout.split('\n').map((line) => line.split(/ {2,}/)),
@@ -28,11 +26,9 @@ describe('user passkeys and user remove-passkey', () => {
       left.map(({ id }: { id: string }) => id),
       ['second'],
     )
-    const event = cli.sql((database) =>
-      database.prepare(`select data, clear from unsealed_events where kind = 'passkey-removed'`).get(),
-    ) as { data: string; clear: string }
-    assert.deepEqual(JSON.parse(event.data), { passkey: { id: 'first' } })
-    assert.equal(JSON.parse(event.clear).name.value, 'jo')
+    const removal = "from unsealed_events where kind = 'passkey-removed'"
+    assert.deepEqual(cli.column(`select data ${removal}`), ['{"passkey":{"id":"first"}}'])
+    assert.equal(cli.value(`select clear ->> '$.name.value' ${removal}`), 'jo')
   })
 
   it('say what is wrong', async (t) => {

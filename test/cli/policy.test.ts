@@ -59,12 +59,8 @@ describe('policy list and set', () => {
   it('leaves an event in the name of the machine’s account, and a line in the log', async (t) => {
     const cli = commandLine(t)
     await cli.run('policy set 0=2,no-self,no-services')
-    const [event, ...others] = cli.sql((database) =>
-      database
-        .prepare(
-          "select kind, subject_id, version, clear ->> '$.by.value' as by, by_id, data from unsealed_events",
-        )
-        .all(),
+    const [event, ...others] = cli.rows(
+      "select kind, subject_id, version, clear ->> '$.by.value' as by, by_id, data from unsealed_events",
     )
     assert.deepEqual(others, [])
     assert.deepEqual(event, {
@@ -86,10 +82,7 @@ describe('policy list and set', () => {
     const { stdout } = await cli.run('policy set 0=1,self,services')
     assert.match(stdout, /^Nothing to change:\nFROM /)
     assert.equal((await cli.json<{ changed: boolean }>('policy set 0=1,self,services')).changed, false)
-    const events = cli.sql((database) =>
-      database.prepare('select count(*) from unsealed_events').pluck().get(),
-    )
-    assert.equal(events, 0)
+    assert.equal(cli.value('select count(*) from unsealed_events'), 0)
   })
 
   const refused: [words: string, line: string][] = [

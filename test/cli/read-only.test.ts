@@ -97,7 +97,7 @@ describe('a command that only reads', () => {
   it('refuses an older database, and does not change it', async (t) => {
     const cli = commandLine(t)
     await cli.run('migrate')
-    cli.sql((database) => database.exec('delete from schema_migrations'))
+    cli.exec('delete from schema_migrations')
     const before = contentOf(cli.folder)
     const lacks = Object.keys(schema.migrations).join(', ')
     const line = `DATABASE_URL: the database is older than this version (it lacks ${lacks}): back it up, then run \`migrate\``

@@ -15,9 +15,7 @@ import {
 } from './command-line.ts'
 
 const passwordHashOf = (cli: CommandLine, email: string) =>
-  cli.sql((database) =>
-    String(database.prepare('select password_hash from users where email = ?').pluck().get(email)),
-  )
+  String(cli.value('select password_hash from users where email = ?', email))
 
 describe('user add', () => {
   it('adds a user whom the list shows, with the password from standard input without its last newline', async (t) => {
@@ -154,8 +152,7 @@ describe('user link', () => {
       printed.stderr,
       /^jo sets a password with it, once, until \S+Z\. Earlier links no longer work\.\n$/,
     )
-    const stored = () =>
-      cli.sql((database) => database.prepare('select token_hash from one_time_links').pluck().all())
+    const stored = () => cli.column('select token_hash from one_time_links')
     const { origin, pathname, hash } = new URL(printed.stdout.trim())
     assert.deepEqual([origin, pathname], ['https://orders.example.com', '/link'])
     const { token = '', email } = Object.fromEntries(new URLSearchParams(hash.slice(1)))
@@ -260,15 +257,13 @@ describe('user list', () => {
   it('prints any number of users in batches, as a table or as one JSON value, all or some', async (t) => {
     const cli = commandLine(t)
     await cli.run('migrate')
-    cli.sql((database) =>
-      database.exec(`
+    cli.exec(`
         with recursive numbers (value) as (select 1 union all select value + 1 from numbers where value < 130000)
         insert into principals (kind, name, name_folded, enabled, credentials_changed_at, credentials_epoch,
           demo, created_at)
           select 'user', 'User' || value, 'user' || value, 1, 0, 0, 0, 0 from numbers;
         insert into users (principal_id, email, password_origin)
-          select id, name_folded || '@example.com', 'own' from principals`),
-    )
+          select id, name_folded || '@example.com', 'own' from principals`)
     const lines = (await cli.run('user list')).stdout.split('\n')
     assert.match(lines[0] ?? '', /^ID +USER NAME +EMAIL +ROLES +TIME ZONE +LAST SIGN-IN +STATE$/)
     const names = lines.slice(1, -1).map((line) => line.split(/ +/)[1])
