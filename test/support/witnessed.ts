@@ -41,6 +41,12 @@ export async function instanceOf(t: T, size: number, others: readonly Other[], q
     options,
     /** One more process. */
     start: () => new Witnessing({ ...made.parts, witnesses, ...options }),
+    /** A minute later, with more events. */
+    async lookLater(witnessing: Witnessing, grown = 0) {
+      if (grown > 0) await made.grow(grown)
+      await made.nextMinute()
+      await witnessing.look()
+    },
     report: () => reportOnWitnesses(made.db.read, witnesses),
     cosigned: () => cosignedCheckpoint(made.db.read),
   }

@@ -59,8 +59,7 @@ describe('a log that a quorum of witnesses contradicts', () => {
     const instance = await instanceOf(t, 5, [other])
     for (const witnessing of [instance.start(), instance.start()]) {
       for (const _ of [1, 2]) {
-        await instance.nextMinute()
-        await witnessing.look()
+        await instance.lookLater(witnessing)
       }
       const said = instance.said().filter(({ event }) => event === 'log-contradicted')
       assert.equal(said.length, 1)

@@ -28,9 +28,7 @@ describe('the witnesses of the log', () => {
     const instance = await instanceOf(t, 1, others)
     const witnessing = instance.start()
     for (const growth of [0, 1, 5, 248, 1, 1, 13]) {
-      await instance.grow(growth)
-      await instance.nextMinute()
-      await witnessing.look()
+      await instance.lookLater(witnessing, growth)
       const { checkpoint = '', ...row } = (await instance.cosigned()) ?? {}
       const head = await headOfLog(instance.db.read)
       assert.deepEqual(row, { era: 1, size: head.size, cosigned_at: instance.clock.now })
@@ -69,8 +67,7 @@ describe('the witnesses of the log', () => {
     await instance.grow(1)
     await Promise.all([first.look(), one.look()])
     assert.equal(await sizeOf(), 4)
-    await instance.nextMinute()
-    await one.look()
+    await instance.lookLater(one)
     assert.equal(await sizeOf(), 5)
     const state = await other.state()
     await instance.nextMinute()
@@ -116,13 +113,11 @@ describe('the witnesses of the log', () => {
     const next = instance.start()
     await next.look()
     assert.equal(away.asked.length, 2)
-    await instance.nextMinute()
-    await next.look()
+    await instance.lookLater(next)
     assert.equal(away.asked.length, 3)
     isAway = false
     for (const asked of [4, 4]) {
-      await instance.nextMinute()
-      await next.look()
+      await instance.lookLater(next)
       assert.equal(away.asked.length, asked)
     }
   })
@@ -150,9 +145,7 @@ describe('the witnesses of the log', () => {
       const signature = cosignatureBy(away.signer, note.text, instance.clock.now / second)
       response.end(spellSignature(signature))
     }
-    await instance.grow(1)
-    await instance.nextMinute()
-    await witnessing.look()
+    await instance.lookLater(witnessing, 1)
     assert.deepEqual(instance.said(), [
       {
         event: 'witness',
@@ -179,24 +172,19 @@ describe('the witnesses of the log', () => {
     assert.deepEqual(missed(), [{ ...line, size: 3, lastSecondsAgo: null }])
     await witnessing.look()
     assert.equal(away.asked.length, 1)
-    await instance.nextMinute()
-    await witnessing.look()
+    await instance.lookLater(witnessing)
     assert.deepEqual([away.asked.length, missed(), await instance.cosigned()], [2, [], undefined])
     instance.clock.now += hour
-    await instance.nextMinute()
-    await witnessing.look()
+    await instance.lookLater(witnessing)
     assert.deepEqual(missed(), [{ ...line, size: 3, lastSecondsAgo: null }])
     away.script = (body, response) => {
       const signature = cosignatureBy(away.signer, readRequest(body).note.text, instance.clock.now / second)
       response.end(spellSignature(signature))
     }
-    await instance.nextMinute()
-    await witnessing.look()
+    await instance.lookLater(witnessing)
     assert.equal((await instance.cosigned())?.size, 3)
     away.script = (_, response) => response.destroy()
-    await instance.grow(2)
-    await instance.nextMinute()
-    await witnessing.look()
+    await instance.lookLater(witnessing, 2)
     assert.deepEqual(missed(), [{ ...line, size: 5, lastSecondsAgo: 60 }])
     assert.equal((await instance.report()).uncosignedEvents, 2)
   })
@@ -207,15 +195,11 @@ describe('the witnesses of the log', () => {
     const witnessing = instance.start()
     await witnessing.look()
     await instance.raw((raw) => sql`delete from log_witnesses`.execute(raw))
-    await instance.grow(4)
-    await instance.nextMinute()
-    await witnessing.look()
+    await instance.lookLater(witnessing, 4)
     assert.equal((await instance.cosigned())?.size, 7)
     for (const wrong of [9, 5, 2 ** 40]) {
       await instance.raw((raw) => sql`update log_witnesses set size = ${wrong}`.execute(raw))
-      await instance.grow(1)
-      await instance.nextMinute()
-      await witnessing.look()
+      await instance.lookLater(witnessing, 1)
     }
     assert.equal((await instance.cosigned())?.size, 10)
     assert.deepEqual(instance.said(), [])
@@ -257,8 +241,7 @@ describe('a database that was put in place of another', () => {
     await witnessing.look()
     await older.db.write('beginEra', { atLeast: 1, stamp: stamp() })
     older.said()
-    await older.nextMinute()
-    await witnessing.look()
+    await older.lookLater(witnessing)
     assert.deepEqual(
       failuresOf(older.said()),
       Array(2).fill('it answered 404: this witness does not know the log'),
@@ -268,8 +251,7 @@ describe('a database that was put in place of another', () => {
       [undefined, undefined],
     )
     keys.push(await logKey(2))
-    await older.nextMinute()
-    await witnessing.look()
+    await older.lookLater(witnessing)
     const { era, size, checkpoint = '' } = (await older.cosigned()) ?? {}
     assert.deepEqual([era, size], [2, 6])
     assert.equal(readCheckpoint(readNote(checkpoint).text).origin, 'orders.example.com/log/2')
@@ -280,17 +262,14 @@ describe('a database that was put in place of another', () => {
     const instance = await instanceOf(t, 4, others)
     const witnessing = instance.start()
     await witnessing.look()
-    await instance.grow(4)
-    await instance.nextMinute()
-    await witnessing.look()
+    await instance.lookLater(witnessing, 4)
     const { root } = await headOfLog(instance.db.read)
     await instance.raw(async (raw) => {
       await sql`update log_head set size = 7, root = ${root}, edge = '[]'`.execute(raw)
       await sql`update log_cosigned set size = 7`.execute(raw)
       await sql`update log_witnesses set size = 7`.execute(raw)
     })
-    await instance.nextMinute()
-    await witnessing.look()
+    await instance.lookLater(witnessing)
     assert.deepEqual(
       (await instance.report()).witnesses.map((witness) => witness.contradicts),
       [8, 8, 8],
