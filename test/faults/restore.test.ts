@@ -9,8 +9,8 @@ import type { Client } from '../support/client.ts'
 import { createPostgresDatabase, testEngine, withRawDatabase } from '../support/database.ts'
 import { assertSound } from '../support/history.ts'
 import { type Acknowledged, OrderLoad, ordersAt } from '../support/order-load.ts'
-import { startPostgres } from '../support/postgres.ts'
-import { type RunningCopy, startCopy, takeBaseBackup } from '../support/postgres-copy.ts'
+import { type OwnPostgres, startPostgres } from '../support/postgres.ts'
+import { startCopy, takeBaseBackup } from '../support/postgres-copy.ts'
 import { at, bearerOf, newProduction, type Production } from '../support/production.ts'
 
 /** A backup that is taken from a database while the load writes, and restored elsewhere. */
@@ -52,7 +52,7 @@ async function sqliteSource(): Promise<Source> {
 /** The steps for PostgreSQL, with the base backup taken by hand. */
 async function postgresSource(): Promise<Source> {
   const postgres = await startPostgres({ durable: true })
-  let copy: RunningCopy | undefined
+  let copy: OwnPostgres | undefined
   const { databaseUrl } = await createPostgresDatabase(postgres.url)
   async function backUp(load: OrderLoad): Promise<Restored> {
     const before = load.acknowledged().created.length

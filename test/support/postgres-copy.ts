@@ -1,11 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { chown, copyFile, mkdir, mkdtemp, readdir, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { connectTo } from './postgres.ts'
+import { connectTo, startPostgres } from './postgres.ts'
 
 /**
  * PostgreSQL's low-level base backup, because the npm package has neither pg_dump nor pg_basebackup.
@@ -70,33 +66,8 @@ export async function takeBaseBackup(
   }
 }
 
-export interface RunningCopy {
-  /** The address of the server's database `postgres`. */
-  url: string
-  /** Ends the server and removes the copy. */
-  end(): Promise<void>
-}
-
-const guard = fileURLToPath(new URL('./postgres-copy-guard.ts', import.meta.url))
-
-/** Starts a second server from the copy, under a guard that leaves nothing behind. */
-export async function startCopy({ folder, native }: BaseBackup): Promise<RunningCopy> {
-  const child = spawn(process.execPath, [guard, native, folder], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const [url] = (await Promise.race([
-    once(createInterface({ input: child.stdout }), 'line'),
-    once(child, 'exit').then(([code]) => {
-      throw new Error(`the guard of the copy ended with ${code}`)
-    }),
-  ])) as [string]
-  return {
-    url,
-    async end() {
-      const exit = once(child, 'exit')
-      child.stdin.end()
-      await exit
-    },
-  }
-}
+/** Starts a second server from the copy, which is removed when it ends. */
+export const startCopy = (copy: BaseBackup) => startPostgres({ durable: true, copy })
 
 class FolderCopy {
   readonly #uid: number

@@ -28,10 +28,13 @@ import { fileURLToPath } from 'node:url'
  * that it answers queries. A server that ends by itself ends the guard too.
  *
  * Roles whose names start with `scram_` need their password; all others are trusted, on loopback.
+ *
+ * Given the programs of a server and a folder with a copy of its files in `data`, it runs and removes the copy.
  */
 const nobody = 65_534
 const account = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
 const durable = process.argv.includes('--durable')
+const [copiedPrograms, copiedFolder] = process.argv.slice(2).filter((word) => !word.startsWith('--'))
 
 interface Installation {
   folder: string
@@ -45,7 +48,7 @@ let server: Server | undefined
 let isEnding = false
 
 async function main(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'countersign-postgres-'))
+  const folder = copiedFolder ?? (await mkdtemp(join(tmpdir(), 'countersign-postgres-')))
   const end = () => leave(folder)
   process.stdin.on('error', end)
   process.on('SIGTERM', end).on('SIGINT', end)
@@ -89,8 +92,9 @@ async function leave(folder: string): Promise<void> {
 }
 
 async function install(folder: string): Promise<Installation> {
-  const native = await copyBinaries(folder)
   const data = join(folder, 'data')
+  if (copiedPrograms !== undefined) return { folder, native: copiedPrograms, data, port: await freePort() }
+  const native = await copyBinaries(folder)
   await mkdir(data, { mode: 0o700 })
   if (account.uid !== undefined) {
     await chown(folder, account.uid, account.gid)

@@ -19,11 +19,16 @@ export interface OwnPostgres {
   end(): Promise<void>
 }
 
-/** `durable` is for tests of durability; without it the server is faster. */
-export async function startPostgres({ durable = false } = {}): Promise<OwnPostgres> {
-  const child = spawn(process.execPath, [guard, ...(durable ? ['--durable'] : [])], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
+interface ServerOptions {
+  /** For tests of durability; without it the server is faster. */
+  durable?: boolean
+  /** In place of a new server; see postgres-copy.ts. */
+  copy?: { native: string; folder: string }
+}
+
+export async function startPostgres({ durable, copy }: ServerOptions = {}): Promise<OwnPostgres> {
+  const args = [...(durable ? ['--durable'] : []), ...(copy ? [copy.native, copy.folder] : [])]
+  const child = spawn(process.execPath, [guard, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const nextLine = async () => {
     const { value, done } = await lines.next()
