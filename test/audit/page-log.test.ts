@@ -6,15 +6,11 @@ import { spellNote, spellVerifierKey } from '../../proof/note.ts'
 import { conditionOf } from '../../proof/words.ts'
 import { checkpointBy, newSigner, type Signer, signatureBy } from '../../witness/test/signed-log.ts'
 import { approvedOrder, logAround, origin, receiptOver, spellReceipt } from '../support/approved-order.ts'
-import { type Added, judge } from '../support/judged-page.ts'
+import { type Added, judge, keysOf } from '../support/judged-page.ts'
 import { exportOf, headOf, makeLog, orderEvent, renamed, withoutValue } from '../support/log.ts'
 
 /** The checkpoint of these lines, signed by each. */
 const checkpointOf = (lines: LogLine[], signers: Signer[]) => checkpointBy(signers, origin, headOf(lines))
-const keysOf = (...signers: Signer[]): Added => [
-  'keys.txt',
-  signers.map(({ key }) => spellVerifierKey(key)).join('\n'),
-]
 
 const [log, other] = [await newSigner(origin), await newSigner(origin)]
 const elsewhere = await newSigner('other.example.com/log')
@@ -164,41 +160,35 @@ describe('a log on the page that verifies', () => {
 describe('a checkpoint on the page that verifies', () => {
   const forged = checkpointOf(lines.slice(0, 9), [witness]).split('\n').at(-2)
   const note = spellNote({ text: 'hello\n', signatures: [signatureBy(log, 'hello\n')] })
-  const cases: Record<string, [string, Signer[], string, RegExp]> = {
-    'was altered': [
-      checkpoint.replace('\n300\n', '\n299\n'),
-      [log],
-      'not valid',
-      /The signature of orders\.example\.com\/log on the checkpoint is false/,
-    ],
-    'is not of the log of the keys': [
-      checkpoint,
-      [elsewhere],
-      'not checked yet',
-      /Nobody vouches for the checkpoint: add the key of the log orders\.example\.com\/log/,
-    ],
-    'was not cosigned by the witness': [
-      checkpointOf(lines, [log]),
-      [log, witness],
-      'not checked yet',
-      /None of the given witnesses cosigned the checkpoint/,
-    ],
-    'has a false cosignature': [
-      `${checkpointOf(lines, [log])}${forged}\n`,
-      [log, witness],
-      'not valid',
-      /The signature of witness\.example\.org on the checkpoint is false/,
-    ],
-    'is none': [note, [log], 'not valid', /a checkpoint must have three lines/],
-    'is malformed': [checkpoint.replaceAll('=', ''), [log], 'not checked yet', /base64/],
-    'needs no witness': [checkpoint, [log], 'valid', /That everybody is shown the same log/],
+  const uncosigned = checkpointOf(lines, [log])
+  const falseOf = (name: string) =>
+    new RegExp(`The signature of ${RegExp.escape(name)} on the checkpoint is false`)
+  const nobody = /Nobody vouches for the checkpoint: add the key of the log orders\.example\.com\/log/
+  const cases: Record<string, Record<string, [string, Signer[], RegExp]>> = {
+    'not valid': {
+      'was altered': [checkpoint.replace('\n300\n', '\n299\n'), [log], falseOf(origin)],
+      'has a false cosignature': [`${uncosigned}${forged}\n`, [log, witness], falseOf(witness.key.name)],
+      'is none': [note, [log], /a checkpoint must have three lines/],
+    },
+    'not checked yet': {
+      'is not of the log of the keys': [checkpoint, [elsewhere], nobody],
+      'was not cosigned by the witness': [
+        uncosigned,
+        [log, witness],
+        /None of the given witnesses cosigned the checkpoint/,
+      ],
+      'is malformed': [checkpoint.replaceAll('=', ''), [log], /base64/],
+    },
+    valid: { 'needs no witness': [checkpoint, [log], /That everybody is shown the same log/] },
   }
-  for (const [name, [given, signers, verdict, words]] of Object.entries(cases)) {
-    it(name, async () => {
-      const judged = await judge(['day.txt', given], keysOf(...signers))
-      assert.equal(judged.verdict, verdict)
-      assert.match(`${judged.wrong}\n${judged.missing}\n${judged.beyond}`, words)
-    })
+  for (const [verdict, all] of Object.entries(cases)) {
+    for (const [name, [given, signers, words]] of Object.entries(all)) {
+      it(name, async () => {
+        const judged = await judge(['day.txt', given], keysOf(...signers))
+        assert.equal(judged.verdict, verdict)
+        assert.match(`${judged.wrong}\n${judged.missing}\n${judged.beyond}`, words)
+      })
+    }
   }
 })
 

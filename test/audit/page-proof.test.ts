@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { type Bytes, bytesOf } from '../../proof/bytes.ts'
 import { canonicalJson } from '../../proof/canonical.ts'
 import type { LogLine } from '../../proof/line.ts'
-import { spellNote, spellProof, spellVerifierKey } from '../../proof/note.ts'
+import { spellNote, spellProof } from '../../proof/note.ts'
 import { pathOf } from '../../proof/tree.ts'
 import {
   checkpointBy,
@@ -15,17 +15,13 @@ import {
   signatureBy,
 } from '../../witness/test/signed-log.ts'
 import { approvedOrder, logAround, origin, receiptOver, spellReceipt } from '../support/approved-order.ts'
-import { type Added, judge } from '../support/judged-page.ts'
+import { type Added, judge, keysOf } from '../support/judged-page.ts'
 import { exportOf, headOf, makeLog, orderEvent } from '../support/log.ts'
 
 const log = await newSigner(origin)
 const witness = await newSigner('witness.example.org', 'cosignature/v1')
 const other = await newSigner('other.example.com/log')
 const stranger = await newSigner('stranger.example.org', 'cosignature/v1')
-const keys = (...signers: Signer[]): Added => [
-  'keys.txt',
-  signers.map(({ key }) => spellVerifierKey(key)).join('\n'),
-]
 
 const contents = Array.from({ length: 300 }, (_, index) => ({
   ...orderEvent,
@@ -48,7 +44,7 @@ const proof: Added = ['approval.tlog-proof', proofWith()]
 
 describe('the proof of a line on the page that verifies', () => {
   it('says what the line is, in which log, and by which keys', async () => {
-    const { verdict, titles, proven, beyond } = await judge(proof, keys(log, witness))
+    const { verdict, titles, proven, beyond } = await judge(proof, keysOf(log, witness))
     assert.equal(verdict, 'valid')
     assert.deepEqual(titles, ['Line 257 of orders.example.com/log (approval.tlog-proof)'])
     assert.match(
@@ -65,78 +61,49 @@ describe('the proof of a line on the page that verifies', () => {
   const falselySigned = spellNote({ text, signatures: [signatureBy(log, 'other\n')] })
   const falselyCosigned = spellNote({ text, signatures: [byLog, cosignatureBy(witness, 'other\n', 1)] })
   const shorter = checkpointBy([log], origin, headOf(lines.slice(0, 299)))
-  const cases: Record<string, [string, Signer[], string, RegExp]> = {
-    'without the key of the log': [
-      proofWith(),
-      [stranger],
-      'not checked yet',
-      /Nobody vouches for the checkpoint: .* says “noted” by account 3 /,
-    ],
-    'with the key of another log': [proofWith(), [other], 'not checked yet', /Nobody vouches/],
-    'that a witness has not cosigned': [
-      proofWith(uncosigned),
-      [log, witness],
-      'not checked yet',
-      /None of the given witnesses cosigned the checkpoint/,
-    ],
-    'that another witness has cosigned': [
-      proofWith(),
-      [log, stranger],
-      'not checked yet',
-      /None of the given witnesses cosigned the checkpoint/,
-    ],
-    'with a false signature': [
-      proofWith(falselySigned),
-      [log],
-      'not valid',
-      /The signature of orders\.example\.com\/log on the checkpoint is false/,
-    ],
-    'with a false cosignature': [
-      proofWith(falselyCosigned),
-      [log, witness],
-      'not valid',
-      /The signature of witness\.example\.org on the checkpoint is false/,
-    ],
-    'of another line': [
-      proofWith(checkpoint, { byId: 99 }),
-      [log],
-      'not valid',
-      /Line 257 is not in the log that the checkpoint is about/,
-    ],
-    'without a line': [
-      proofWith().replace(/extra \S+\n/, ''),
-      [log],
-      'not valid',
-      /The proof does not say what the line is/,
-    ],
-    'for a log of another size': [proofWith(shorter), [log], 'not valid', /Line 257 is not in the log/],
-    'that is malformed': [
-      proofWith().replace('index 256', 'index 0256'),
-      [log],
-      'not checked yet',
-      /the index must be a whole number/,
-    ],
+  const uncosignedWords = /None of the given witnesses cosigned the checkpoint/
+  const falseOf = (name: string) =>
+    new RegExp(`The signature of ${RegExp.escape(name)} on the checkpoint is false`)
+  const nobody = /Nobody vouches for the checkpoint: .* says “noted” by account 3 /
+  const elsewhere = /Line 257 is not in the log that the checkpoint is about/
+  const withoutLine = proofWith().replace(/extra \S+\n/, '')
+  const malformed = proofWith().replace('index 256', 'index 0256')
+  const cases: Record<string, Record<string, [string, Signer[], RegExp]>> = {
+    'not checked yet': {
+      'without the key of the log': [proofWith(), [stranger], nobody],
+      'with the key of another log': [proofWith(), [other], nobody],
+      'that a witness has not cosigned': [proofWith(uncosigned), [log, witness], uncosignedWords],
+      'that another witness has cosigned': [proofWith(), [log, stranger], uncosignedWords],
+      'that is malformed': [malformed, [log], /the index must be a whole number/],
+    },
+    'not valid': {
+      'with a false signature': [proofWith(falselySigned), [log], falseOf(origin)],
+      'with a false cosignature': [proofWith(falselyCosigned), [log, witness], falseOf(witness.key.name)],
+      'of another line': [proofWith(checkpoint, { byId: 99 }), [log], elsewhere],
+      'without a line': [withoutLine, [log], /The proof does not say what the line is/],
+      'for a log of another size': [proofWith(shorter), [log], elsewhere],
+    },
   }
-  for (const [name, [given, signers, verdict, words]] of Object.entries(cases)) {
-    it(`is not valid as one ${name}`, async () => {
-      const { wrong, missing, said, ...judged } = await judge(
-        ['approval.tlog-proof', given],
-        keys(...signers),
-      )
-      assert.deepEqual([judged.verdict, judged.proven], [verdict, ''])
-      assert.match(`${wrong} ${missing} ${said}`, words)
-    })
+  for (const [verdict, all] of Object.entries(cases)) {
+    for (const [name, [given, signers, words]] of Object.entries(all)) {
+      it(`is not valid as one ${name}`, async () => {
+        const proof: Added = ['approval.tlog-proof', given]
+        const { wrong, missing, said, ...judged } = await judge(proof, keysOf(...signers))
+        assert.deepEqual([judged.verdict, judged.proven], [verdict, ''])
+        assert.match(`${wrong} ${missing} ${said}`, words)
+      })
+    }
   }
 
   it('is looked up in a log', async () => {
-    const same = await judge(proof, keys(log), ['day.txt', checkpoint], ['log.jsonl', exportOf(lines)])
+    const same = await judge(proof, keysOf(log), ['day.txt', checkpoint], ['log.jsonl', exportOf(lines)])
     assert.equal(same.verdict, 'valid')
     assert.match(same.proven, /In log\.jsonl, line 257 is this line\./)
     const rewritten = makeLog(
       contents.map((content, at) => (at === 256 ? { ...content, byId: 99 } : content)),
     )
     const note = checkpointBy([log], origin, headOf(rewritten))
-    const differs = await judge(proof, keys(log), ['day.txt', note], ['log.jsonl', exportOf(rewritten)])
+    const differs = await judge(proof, keysOf(log), ['day.txt', note], ['log.jsonl', exportOf(rewritten)])
     assert.equal(differs.verdict, 'not valid')
     assert.match(differs.wrong, /In log\.jsonl, line 257 is something else than this line\./)
   })
@@ -154,7 +121,7 @@ describe('a file on the page that verifies', async () => {
 
   it('says nothing of a receipt that was altered', async () => {
     const total = altered((text) => text.replaceAll('1250.5', '9250.5'))
-    const { verdict, wrong, proven, said } = await judge(['receipt.jwt', total], keys(log))
+    const { verdict, wrong, proven, said } = await judge(['receipt.jwt', total], keysOf(log))
     assert.deepEqual([verdict, proven, said], ['not valid', '', ''])
     assert.match(wrong, /Line \d+ does not fit: its hash is not that of its content/)
   })
@@ -179,12 +146,12 @@ describe('a file on the page that verifies', async () => {
       ['keys.json', JSON.stringify({ keys: [null, 1, {}, { __proto__: null, kid: 'x' }, { kid: {} }] })],
     ]
     for (const one of strange) {
-      const { verdict, proven } = await judge(one, keys(log))
+      const { verdict, proven } = await judge(one, keysOf(log))
       assert.notEqual(verdict, 'valid', one[0])
       assert.equal(proven, '', one[0])
     }
     assert.equal(({} as { receipt?: string }).receipt, undefined)
-    const good = await judge(...strange, ['receipt.jwt', receipt], keys(log))
+    const good = await judge(...strange, ['receipt.jwt', receipt], keysOf(log))
     assert.equal(good.verdict, 'not valid')
     assert.match(good.wrong, /it is larger than any receipt, key or checkpoint/)
     assert.match(good.proven, /for Müller & Söhne/)

@@ -66,62 +66,21 @@ describe('the writes of a running service', () => {
     return steps.map(({ detail }) => detail).filter((detail) => growing.test(detail))
   }
 
-  const session = {
-    sessionId: 'session',
-    idHash: 'id',
-    principalId: 1,
-    passwordHash,
-    credentialsChangedAt: now,
-    offeredBinding: 'binding',
-    freshBinding: 'other binding',
-    replacedIdHash: 'replaced',
-    nowMilliseconds: now,
-    absoluteExpiresAt: later,
-    userAgent: null,
-  }
-  const family = {
-    familyId: 'family',
-    tokenHash: 'token',
-    principalId: 1,
-    passwordHash,
-    credentialsChangedAt: now,
-    nowMilliseconds: now,
-    tokenExpiresAt: later,
-    familyExpiresAt: later,
-  }
-  const rotation = {
-    familyId: 'family',
-    generation: 1,
-    hash: 'token',
-    newTokenHash: 'next',
-    nowMilliseconds: now,
-    tokenExpiresAt: later,
-  }
-  const login = {
-    accountHash: 'account',
-    pairHash: 'pair',
-    networkHash: 'network',
-    isKnown: false,
-    nowMilliseconds: now,
-  }
-  const idempotency = {
-    principalId: 1,
-    operation: 'PATCH',
-    key: 'key',
-    fingerprint: 'fingerprint',
-    nowMilliseconds: now,
-    expiresAt: later,
-  }
-  const refreshed = {
-    sessionId: 'session',
-    presentedIdHash: 'id',
-    principalId: 1,
-    newIdHash: 'new id',
-    authenticatedAt: now,
-    nowMilliseconds: now,
-    lastSeenAt: now,
-    retireAt: later,
-  }
+  const at = { nowMilliseconds: now }
+  const person = { ...at, principalId: 1, passwordHash, credentialsChangedAt: now }
+  const bindings = { offeredBinding: 'binding', freshBinding: 'other binding', replacedIdHash: 'replaced' }
+  const ids = { sessionId: 'session', idHash: 'id' }
+  const session = { ...person, ...ids, ...bindings, absoluteExpiresAt: later, userAgent: null }
+  const ends = { tokenExpiresAt: later, familyExpiresAt: later }
+  const family = { ...person, ...ends, familyId: 'family', tokenHash: 'token' }
+  const presented = { familyId: 'family', generation: 1, hash: 'token' }
+  const rotation = { ...at, ...presented, newTokenHash: 'next', tokenExpiresAt: later }
+  const hashes = { accountHash: 'account', pairHash: 'pair', networkHash: 'network' }
+  const login = { ...at, ...hashes, isKnown: false }
+  const request = { principalId: 1, operation: 'PATCH', key: 'key', fingerprint: 'fingerprint' }
+  const idempotency = { ...at, ...request, expiresAt: later }
+  const shown = { sessionId: 'session', presentedIdHash: 'id', principalId: 1, newIdHash: 'new id' }
+  const refreshed = { ...at, ...shown, authenticatedAt: now, lastSeenAt: now, retireAt: later }
   const orderId = orderIdAt(now, 1)
   const standing = { via: 'bearer', credentialsChangedAt: now } as const
   const actor = { ...stamp({ nowMilliseconds: now, by: 'planned', byId: 1, standing }), isService: true }

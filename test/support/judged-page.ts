@@ -1,10 +1,17 @@
-import type { VerifierKey } from '../../proof/note.ts'
+import { spellVerifierKey, type VerifierKey } from '../../proof/note.ts'
 import { check } from '../../verify/check.ts'
 import { allOf, verdictOn, type Worth } from '../../verify/finding.ts'
 import { recognise } from '../../verify/given.ts'
+import type { Signer } from '../../witness/test/signed-log.ts'
 
 /** A file that somebody adds to the page /verify. */
 export type Added = [name: string, content: string | Buffer]
+
+/** The keys of these signers. */
+export const keysOf = (...signers: Signer[]): Added => [
+  'keys.txt',
+  signers.map(({ key }) => spellVerifierKey(key)).join('\n'),
+]
 
 type Said = Record<keyof Worth, string>
 
