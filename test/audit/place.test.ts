@@ -14,17 +14,6 @@ it('a place is read in one spelling, and is before those of later lines and eras
       places.map((_, index) => at < index),
     )
   }
-  const others = [
-    '',
-    '1',
-    '0.1',
-    '01.1',
-    '1.01',
-    '1.-1',
-    '1.1 ',
-    '1.1000000000000000',
-    '1000000000.1',
-    '1.1.1',
-  ]
+  const others = ['', '1.1 ', ...'1 0.1 01.1 1.01 1.-1 1.1000000000000000 1000000000.1 1.1.1'.split(' ')]
   for (const text of others) assert.deepEqual(readPlace(text), nowhere, text)
 })

@@ -146,16 +146,8 @@ export function insertSource(database: Sqlite.Database): void {
   )
   insert('principals', [41, 'user', 'gone', 'gone', 1, 0, 0, 0, 0, 1, null])
   database.exec('delete from principals where id = 41')
-  insert('users', [
-    7,
-    'jo@example.com',
-    '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
-    'set',
-    7,
-    oddText,
-    'Europe/Berlin',
-    lastInstant,
-  ])
+  const hash = '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA'
+  insert('users', [7, 'jo@example.com', hash, 'set', 7, oddText, 'Europe/Berlin', lastInstant])
   insert('clients', [40, oddText, oddText, lastInstant, 7])
   insert('client_uses', [40, 8])
   insert('client_secrets', [9, 40, 'secret-hash', 3])
@@ -177,24 +169,8 @@ export function insertSource(database: Sqlite.Database): void {
   insert('idempotency_keys', [40, 'POST /v1/orders', 'ä', ...kept], [40, 'POST /v1/orders', 'Z', ...kept])
   insert('idempotency_keys', [7, 'POST /v1/orders', 'k', 'fingerprint', '', 1])
   const audit = [
-    '',
-    oddText,
-    -1,
-    '',
-    '',
-    2_147_483_647,
-    40,
-    7,
-    5,
-    0,
-    0,
-    oddText,
-    1,
-    1,
-    1,
-    oddText,
-    lastOrderId,
-    null,
+    ...['', oddText, -1, '', '', 2_147_483_647, 40, 7, 5, 0, 0],
+    ...[oddText, 1, 1, 1, oddText, lastOrderId, null],
   ]
   const odd = [oddText, '', 999_999_999_999_999, 0, lastInstantOfOrders, ...audit]
   const plain = Array.from({ length: 4_500 }, (_, index) => plainOrder(index))
@@ -207,17 +183,8 @@ export function insertSource(database: Sqlite.Database): void {
   const failing = [0, 'failing', 1, firstNumber, 3, 2, 7, 8, 9, 2, lastInstant, -1, 3]
   insert('subscriptions', [lastOrderId, 'webhook', url, '["order"]', ...failing])
   insert('delivery_attempts', [9, lastOrderId, 'event', 'ping', null, 1, 2, null, oddText, oddText])
-  insert('order_documents', [
-    lastOrderId,
-    lastOrderId,
-    oddText,
-    'text/plain',
-    1,
-    'sha',
-    lastInstant,
-    oddText,
-    null,
-  ])
+  const document = [oddText, 'text/plain', 1, 'sha', lastInstant, oddText, null]
+  insert('order_documents', [lastOrderId, lastOrderId, ...document])
   // More than one batch, and every byte.
   const everyByte = Buffer.from(Array.from({ length: 65_536 }, (_, index) => index))
   for (let piece = 0; piece < filledRows.document_pieces; piece += 1) {

@@ -171,14 +171,8 @@ describe('the migrations on SQLite', () => {
     for (const file of [folder, garbage, below]) {
       await assertRefused(migrate(file), /^DATABASE_URL: [^\n]+$/)
     }
-    for (const databaseUrl of [
-      '',
-      'file:',
-      'file::memory:',
-      'mysql://localhost/x',
-      'countersign.db',
-      'file:a\0b',
-    ]) {
+    const others = ['file::memory:', 'mysql://localhost/x', 'countersign.db', 'file:a\0b']
+    for (const databaseUrl of ['', 'file:', ...others]) {
       await assert.rejects(migrateDatabase({ databaseUrl }), DatabaseRefused, databaseUrl)
     }
   })

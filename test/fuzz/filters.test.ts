@@ -22,23 +22,8 @@ const restrictions = [
   ...['createdAtUtc=2026-01-01', 'updatedAtUtc<2026-01-02T00:00:02+01:00', 'id="*0"', 'updatedAtTimeZone:*'],
 ]
 const joints = [
-  ' ',
-  ' AND ',
-  ' OR ',
-  ' NOT ',
-  ' -',
-  '(',
-  ')',
-  ' ) ',
-  ':',
-  '=',
-  '!=',
-  '<',
-  '>=',
-  '"',
-  "'",
-  '\\',
-  '*',
+  ...[' ', ' AND ', ' OR ', ' NOT ', ' -', '(', ')', ' ) '],
+  ...[':', '=', '!=', '<', '>=', '"', "'", '\\', '*'],
 ]
 const pieces = [...restrictions, ...joints, ...fieldNames, '\0', '\u{10ffff}', 'ß', '%', '\u200b', '\ud7ff']
 const sentence = fc

@@ -20,12 +20,9 @@ import {
 import { Sender } from './sender.ts'
 import { announceSeed, assertAlways, effort } from './settings.ts'
 
-const ofTransitions = [
-  'order-not-found',
-  'order-not-pending',
-  'precondition-failed',
-  'idempotency-key-reused',
-]
+const words = (text: string) => text.split(' ')
+
+const ofTransitions = words('order-not-found order-not-pending precondition-failed idempotency-key-reused')
 const ofDocuments = [...ofTransitions, 'not-the-creator', 'already-approved']
 /** The refusals that a request may get even if the description allows it. */
 const refusals: Record<string, string[]> = {
@@ -43,22 +40,13 @@ const refusals: Record<string, string[]> = {
   createOrder: ['idempotency-key-reused', 'order-not-found', 'order-not-replaceable', 'already-replaced'],
   approveOrder: [
     ...ofTransitions,
-    'self-approval',
-    'service-approval',
-    'already-approved-by-you',
-    'role-needed',
-    'passkey-needed',
+    ...words('self-approval service-approval already-approved-by-you role-needed passkey-needed'),
     'decision-signature-invalid',
   ],
   rejectOrder: [...ofTransitions, 'decision-signature-invalid'],
   prepareDecisions: [
-    'order-not-found',
-    'order-not-pending',
-    'precondition-failed',
-    'self-approval',
-    'already-approved-by-you',
-    'passkey-needed',
-    'validation-failed',
+    ...words('order-not-found order-not-pending precondition-failed self-approval'),
+    ...words('already-approved-by-you passkey-needed validation-failed'),
   ],
   withdrawOrder: [...ofTransitions, 'not-the-creator'],
   addNote: ['order-not-found', 'idempotency-key-reused'],
@@ -67,12 +55,8 @@ const refusals: Record<string, string[]> = {
   // A filter must be more than a text of some length, only some accounts may share views, and none may have
   // over a hundred.
   putView: [
-    'view-not-found',
-    'precondition-failed',
-    'permission-denied',
-    'too-many-views',
-    'view-name-taken',
-    'validation-failed',
+    ...words('view-not-found precondition-failed permission-denied too-many-views'),
+    ...words('view-name-taken validation-failed'),
   ],
   deleteView: ['view-not-found', 'precondition-failed', 'permission-denied'],
   getUser: ['user-not-found'],

@@ -191,21 +191,8 @@ function compareValues(x: string | number | null, y: string | number | null): nu
 
 /** U+E000 sorts before astral characters by code point and after them by UTF-16 unit. */
 const variedCustomers = [
-  ...[
-    'Zebra',
-    'zebra',
-    'Äpfel',
-    'apfel',
-    'APFEL 2',
-    'Straße',
-    'STRASSE',
-    'İnci',
-    '😀',
-    '\ue000',
-    '10',
-    '9',
-    'Ωmega',
-  ],
+  ...['Zebra', 'zebra', 'Äpfel', 'apfel', 'APFEL 2', 'Straße', 'STRASSE', 'İnci'],
+  ...['😀', '\ue000', '10', '9', 'Ωmega'],
   ...['éclair', 'e\u0301clair'.normalize('NFC'), '_x', '~x', 'Ａ１', 'Say "yes" or "no"', '""'],
 ]
 const variedCreators = ['alice', 'Bob', 'carol', 'Zoe', 'ALICE', null, 'a.b', 'a_b']
