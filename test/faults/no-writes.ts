@@ -12,6 +12,13 @@ import { until } from '../support/stream.ts'
 const writers = 8
 const recoversWithinMilliseconds = 10_000
 
+interface Outage {
+  detail?: string | undefined
+  warning?: string | undefined
+  refusal?: string | undefined
+  pauseMilliseconds?: number
+}
+
 /** A service whose database becomes unable to write, its callers, and what was acknowledged to them. */
 export class NoWrites {
   readonly acknowledged: string[] = []
@@ -20,6 +27,8 @@ export class NoWrites {
   readonly #bearer: Client
   readonly #session: Client
   #orderId = ''
+  /** Undoes the present fault. */
+  mend: () => Promise<unknown> = async () => undefined
 
   private constructor(production: Production, server: RunningServer, bearer: Client, session: Client) {
     this.server = server
@@ -112,13 +121,14 @@ export class NoWrites {
   }
 
   /**
-   * With writers from before the fault until after it, each answer is 201 or 503. Then the same process
-   * writes again, everything it acknowledged is there and nothing else, and the database is sound. With
-   * `refusal`, the log says that writes were refused for this reason.
+   * With writers from before the fault until after it, each answer is 201 or 503. `fault` sets `mend`, which
+   * is called once every kind of call has been made. Then the same process writes again, everything it
+   * acknowledged is there and nothing else, and the database is sound. With `refusal`, the log says that
+   * writes were refused for this reason.
    */
   async assertOutlives(
-    fault: () => Promise<void>,
-    { pauseMilliseconds = 100, refusal }: { pauseMilliseconds?: number; refusal?: string | undefined } = {},
+    fault: () => Promise<unknown>,
+    { detail, warning, refusal, pauseMilliseconds = 100 }: Outage,
   ): Promise<void> {
     let isOver = false
     await this.#logged()
@@ -133,15 +143,24 @@ export class NoWrites {
     })
     while (!answers.some(({ status }) => status === 201)) await wait(5)
     await wait(pauseMilliseconds)
-    await fault().finally(() => {
+    try {
+      await fault()
+      await this.assertReadsOnly(detail, warning)
+      await this.mended()
+    } finally {
       isOver = true
-    })
+    }
     await Promise.all(work)
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201, 503]))
     const refused = answers.filter(({ status }) => status === 503)
     for (const answer of refused) assertProblem(answer, 503, 'database-unavailable')
     await this.#assertRecovered()
     if (refusal !== undefined) await this.#assertQuiet(refusal, from)
+  }
+
+  async mended(): Promise<void> {
+    await this.mend()
+    this.mend = async () => undefined
   }
 
   async #assertRecovered(): Promise<void> {

@@ -26,35 +26,13 @@ describe('when PostgreSQL cannot write any more', { skip: withoutPostgres }, () 
   const query = (statement: string) => runSql(production.databaseUrl, statement)
   const name = () => new URL(production.databaseUrl).pathname.slice(1)
 
-  let mend: () => Promise<unknown> = async () => undefined
-  afterEach(async () => {
-    await mend()
-    mend = async () => undefined
-  })
-
-  const assertOutlives = (
-    fault: () => Promise<unknown>,
-    {
-      detail,
-      warning,
-      refusal,
-    }: { detail?: string; warning?: string | undefined; refusal?: string | undefined },
-  ) =>
-    service.assertOutlives(
-      async () => {
-        await fault()
-        await service.assertReadsOnly(detail, warning)
-        await mend()
-        mend = async () => undefined
-      },
-      { refusal },
-    )
+  afterEach(() => service.mended())
 
   for (const [what, [code, detail, warning]] of Object.entries(refusals)) {
     it(`because ${what}: writes answer 503 and reads continue, then writes work again`, () =>
-      assertOutlives(
+      service.assertOutlives(
         async () => {
-          mend = () => query('drop function if exists fault cascade')
+          service.mend = () => query('drop function if exists fault cascade')
           await query(
             `create function fault() returns trigger language plpgsql as
              $$ begin raise exception 'injected' using errcode = '${code}'; end $$`,
@@ -70,11 +48,11 @@ describe('when PostgreSQL cannot write any more', { skip: withoutPostgres }, () 
   }
 
   it('because it has become read-only: writes answer 503 and reads continue, then writes work again', () =>
-    assertOutlives(
+    service.assertOutlives(
       async () => {
         const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
         where datname = '${name()}' and pid <> pg_backend_pid()`
-        mend = async () => {
+        service.mend = async () => {
           await query(
             `begin read write; alter database ${name()} reset default_transaction_read_only; commit`,
           )

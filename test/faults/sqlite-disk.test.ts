@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { catalogue } from '../../server/problems/catalogue.ts'
 import { testEngine } from '../support/database.ts'
-import { failCalls, limitFiles, type Mend, withoutLimits, withoutStrace } from '../support/disk.ts'
+import { failCalls, limitFiles, withoutLimits, withoutStrace } from '../support/disk.ts'
 import { faultSeed, isLong, randomOf } from '../support/faults.ts'
 import { assertProblem } from '../support/problem.ts'
 import { newProduction, type Production } from '../support/production.ts'
@@ -32,25 +32,14 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
     rmSync(top, { recursive: true, force: true })
   })
 
-  let mend: Mend = async () => undefined
-  afterEach(async () => {
-    await mend()
-    mend = async () => undefined
-  })
+  afterEach(() => service.mended())
 
   const pid = () => service.server.process.pid ?? 0
 
-  /** `fault` returns a function that mends it. That is called once every kind of call has been made. */
-  const assertOutlives = (fault: () => Promise<void>, detail?: string, warning?: string) =>
-    service.assertOutlives(
-      async () => {
-        await fault()
-        await service.assertReadsOnly(detail, warning)
-        await mend()
-        mend = async () => undefined
-      },
-      { pauseMilliseconds: 20 + 200 * random(), refusal: warning },
-    )
+  const assertOutlives = (fault: () => Promise<unknown>, detail?: string, warning?: string) => {
+    const pauseMilliseconds = 20 + 200 * random()
+    return service.assertOutlives(fault, { pauseMilliseconds, detail, warning, refusal: warning })
+  }
 
   async function assertNotReady(): Promise<void> {
     assertProblem(await service.anyone().get('/health/ready'), 503, 'database-unavailable')
@@ -62,7 +51,7 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
     for (let round = 0; round < rounds; round += 1) {
       await assertOutlives(async () => {
         const room = Math.round(random() * 50_000)
-        mend = await limitFiles(pid(), statSync(`${file}-wal`).size + room)
+        service.mend = await limitFiles(pid(), statSync(`${file}-wal`).size + room)
         // A write-ahead log that has started over has room for many writes.
         for (let tries = 0; tries < 300 && (await service.create()).status === 201; tries += 1);
         await limitFiles(pid(), 0)
@@ -84,7 +73,7 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
       for (let round = 0; round < rounds; round += 1) {
         await assertOutlives(
           async () => {
-            mend = await failCalls(pid(), calls, error)
+            service.mend = await failCalls(pid(), calls, error)
           },
           detail,
           warning,
@@ -99,10 +88,9 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
     const warnings = async () => (await service.anyone().get('/health/ready')).body.warnings
     assert.equal(await warnings(), undefined)
     const before = service.lines().length
-    mend = await failCalls(pid(), 'pwrite64', 'ENOSPC')
+    service.mend = await failCalls(pid(), 'pwrite64', 'ENOSPC')
     await until(async () => (await warnings())?.[0] === 'full')
-    await mend()
-    mend = async () => undefined
+    await service.mended()
     await until(async () => (await warnings()) === undefined)
     const since = () => service.lines().slice(before)
     const told = () => since().filter(({ event }) => event === 'database-refuses')
@@ -116,7 +104,7 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
   it('loses its folder: not ready, and no write acknowledged until it is back', () =>
     assertOutlives(async () => {
       renameSync(folder, away)
-      mend = async () => renameSync(away, folder)
+      service.mend = async () => renameSync(away, folder)
       await assertNotReady()
     }))
 
@@ -125,7 +113,7 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
       renameSync(folder, away)
       mkdirSync(folder)
       copyFileSync(join(away, 'orders.db'), file)
-      mend = async () => {
+      service.mend = async () => {
         rmSync(folder, { recursive: true })
         renameSync(away, folder)
       }
