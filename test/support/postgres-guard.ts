@@ -29,7 +29,8 @@ import { fileURLToPath } from 'node:url'
  *
  * Roles whose names start with `scram_` need their password; all others are trusted, on loopback.
  *
- * Given the programs of a server and a folder with a copy of its files in `data`, it runs and removes the copy.
+ * Given the programs of a server and a folder with a copy of its files in `data`, it runs this copy, and
+ * removes it in the end.
  */
 const nobody = 65_534
 const account = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
