@@ -176,30 +176,3 @@ export function runCommand(
 export function refusal(line: string): Result {
   return { status: 1, stdout: '', stderr: `countersign: ${line}\n` }
 }
-
-/** Gives the account one live session and one live refresh family. */
-export function insertCredentials(database: Sqlite.Database, principalId: number): void {
-  const end = 9_999_999_999_999
-  database
-    .prepare('insert into sessions values (?, ?, null, 0, ?, ?, 0, 0, ?, null, 1)')
-    .run(`session-${principalId}`, principalId, '[]', `binding-${principalId}`, end)
-  database
-    .prepare('insert into session_ids values (?, ?, 1, 0, null, null, 0)')
-    .run(`id-${principalId}`, `session-${principalId}`)
-  database
-    .prepare('insert into refresh_families values (?, ?, null, 0, 1, ?, ?, 0, 0, ?, null)')
-    .run(`family-${principalId}`, principalId, `token-${principalId}`, end, end)
-}
-
-/** The account's remaining credentials, and when they last changed. */
-export function readCredentials(database: Sqlite.Database, principalId: number) {
-  const count = (sql: string) => database.prepare(sql).pluck().get(principalId) as number
-  const ofCurrentEpoch = (table: string) =>
-    count(`select count(*) from ${table} join principals using (credentials_epoch)
-      where principals.id = principal_id and principal_id = ?`)
-  return {
-    sessions: ofCurrentEpoch('sessions'),
-    families: ofCurrentEpoch('refresh_families'),
-    changedAt: count('select credentials_changed_at from principals where id = ?'),
-  }
-}

@@ -4,15 +4,7 @@ import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { verify } from '@node-rs/argon2'
 import { sha256 } from '../../server/ids.ts'
-import {
-  type CommandLine,
-  commandLine,
-  goodPassword,
-  insertCredentials,
-  readCredentials,
-  refusal,
-  runCommand,
-} from './command-line.ts'
+import { type CommandLine, commandLine, goodPassword, refusal, runCommand } from './command-line.ts'
 
 const passwordHashOf = (cli: CommandLine, email: string) =>
   String(cli.value('select password_hash from users where email = ?', email))
@@ -241,10 +233,11 @@ it('user sign-out ends the credentials of one user, or of all users with --all',
   await cli.run('user add jo@example.com --role Viewer', goodPassword)
   await cli.run('user add al@example.com --role Viewer', goodPassword)
   await cli.run('client add billing --role Viewer')
-  cli.sql((database) => {
-    for (const id of [1, 2, 3]) insertCredentials(database, id)
-  })
-  const sessions = () => cli.sql((database) => [1, 2, 3].map((id) => readCredentials(database, id).sessions))
+  const insert = "insert into sessions values (?, ?, null, 0, '[]', ?, 0, 0, 9999999999999, null, 1)"
+  for (const id of [1, 2, 3]) cli.change(insert, `session-${id}`, id, `binding-${id}`)
+  const live = `select count(*) from sessions join principals using (credentials_epoch)
+    where principals.id = principal_id and principal_id = ?`
+  const sessions = () => [1, 2, 3].map((id) => cli.value(live, id))
   assert.deepEqual(await cli.json('user sign-out JO@example.com'), { userName: 'jo' })
   assert.deepEqual(sessions(), [0, 1, 1])
   const stdout = '2 users are signed out everywhere.\n'
