@@ -1,26 +1,15 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { openAppDatabase } from '../../server/operations.ts'
-import { createTestDatabase, withRawDatabase } from '../support/database.ts'
+import { withRawDatabase } from '../support/database.ts'
 import { assertWholeTree, storedEvents } from '../support/kept-log.ts'
-import { addEvents, addWaitingEvents, seal } from '../support/log.ts'
+import { addWaitingEvents, seal } from '../support/log.ts'
+import { logDatabase } from '../support/log-instance.ts'
 import { stamp } from '../support/orders.ts'
 
 describe('beginEra', () => {
-  async function log(t: { after(hook: () => Promise<void>): void }) {
-    const { databaseUrl, drop } = await createTestDatabase()
-    const db = await openAppDatabase({ databaseUrl })
-    t.after(async () => {
-      await db.close()
-      await drop()
-    })
-    return { db, databaseUrl }
-  }
-
   it('adds one event right behind the last line, before those that wait, and names that line', async (t) => {
-    const { db, databaseUrl } = await log(t)
-    await addEvents({ db, databaseUrl }, 3, 0)
+    const { db, databaseUrl } = await logDatabase(t, 3)
     await addWaitingEvents({ databaseUrl }, 2)
     const begun = await db.write('beginEra', { atLeast: 1, stamp: stamp() })
     const [, , third, fourth, ...waiting] = await withRawDatabase(databaseUrl, storedEvents)
@@ -41,7 +30,7 @@ describe('beginEra', () => {
   })
 
   it('counts on from one era to the next, unless a later one is asked for', async (t) => {
-    const { db } = await log(t)
+    const { db } = await logDatabase(t)
     const eras: number[] = []
     for (const atLeast of [1, 3, 5, 5, 2]) {
       eras.push((await db.write('beginEra', { atLeast, stamp: stamp() })).era)
@@ -50,13 +39,13 @@ describe('beginEra', () => {
   })
 
   it('says so if no line is left', async (t) => {
-    const { db } = await log(t)
+    const { db } = await logDatabase(t)
     const { last } = await db.write('beginEra', { atLeast: 1, stamp: stamp() })
     assert.deepEqual(last, { sequence: 0, hash: null })
   })
 
   it('waits for sealers and loses no event, however many work at once', async (t) => {
-    const { db, databaseUrl } = await log(t)
+    const { db, databaseUrl } = await logDatabase(t)
     await addWaitingEvents({ databaseUrl }, 1_000)
     const sealing = Array.from({ length: 20 }, () => db.write('sealEvents', { limit: 40 }))
     const beginning = Array.from({ length: 5 }, () => db.write('beginEra', { atLeast: 1, stamp: stamp() }))

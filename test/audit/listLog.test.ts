@@ -13,6 +13,7 @@ import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { addEvents, inPortions, seal } from '../support/log.ts'
 import { setUp, testService } from '../support/service.ts'
+import { until } from '../support/stream.ts'
 
 const jsonl = { accept: 'application/jsonl' }
 /** At 4 KB each, about three times what the buffers of a connection hold if nobody reads the export. */
@@ -363,11 +364,3 @@ describe('listLog', () => {
     })
   })
 })
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 100; tries += 1) {
-    if (await holds()) return
-    await wait(50)
-  }
-  assert.fail('it never held')
-}

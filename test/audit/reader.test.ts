@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Place } from '../../proof/place.ts'
 import { readOn } from '../../server/audit/audit.ts'
-import { openAppDatabase } from '../../server/operations.ts'
-import { createTestDatabase } from '../support/database.ts'
-import { addEvents } from '../support/log.ts'
+import { logDatabase } from '../support/log-instance.ts'
 import { stamp } from '../support/orders.ts'
 
 /** A log of as many lines, and what a reader gets from a place on. */
-async function logOf(t: { after(hook: () => Promise<void>): void }, lines: number) {
-  const { databaseUrl, drop } = await createTestDatabase()
-  const db = await openAppDatabase({ databaseUrl })
-  t.after(async () => {
-    await db.close()
-    await drop()
-  })
-  if (lines > 0) await addEvents({ db, databaseUrl }, lines, 0)
+async function logOf(t: TestContext, lines: number) {
+  const { db } = await logDatabase(t, lines)
   const read = async (place: Place) => {
     // Reads of one turn of the event loop share a snapshot.
     await setImmediate()

@@ -8,14 +8,23 @@ import { publicUrl } from './service.ts'
 
 const minute = 60_000
 
-/** A database with a log of this size, and what an instance needs whose checkpoints others sign. */
-export async function logInstance(t: { after(hook: () => unknown): void }, size: number) {
+type T = { after(hook: () => unknown): void }
+
+/** A database with a log of this size. */
+export async function logDatabase(t: T, size = 0) {
   const { databaseUrl, drop } = await createTestDatabase()
   const db = await openAppDatabase({ databaseUrl })
   t.after(async () => {
     await db.close()
     await drop()
   })
+  if (size > 0) await addEvents({ db, databaseUrl }, size, 0)
+  return { db, databaseUrl }
+}
+
+/** The same with what an instance needs whose checkpoints others sign. */
+export async function logInstance(t: T, size: number) {
+  const { db, databaseUrl } = await logDatabase(t, size)
   const stopping = new AbortController()
   const lines: Record<string, unknown>[] = []
   const keep = (members: object, msg?: string) => void lines.push({ ...members, msg })
@@ -51,6 +60,5 @@ export async function logInstance(t: { after(hook: () => unknown): void }, size:
       await nextTurn()
     },
   }
-  if (size > 0) await addEvents({ db, databaseUrl }, size, 0)
   return instance
 }
