@@ -26,18 +26,20 @@ export interface RequestEmailInput {
 
 /**
  * Mails a link to the new address, whether or not another account has it, and at the same time a word to the
- * old one. A newer request replaces the older one, and its link ends. Throws `authentication-required`.
+ * old one. A newer request replaces the older one, and its link ends. Beyond the limit of mails a request
+ * changes nothing: no link goes to an address of which the old one was not told. Throws
+ * `authentication-required`.
  */
 export async function requestEmail(trx: Trx, input: RequestEmailInput): Promise<void> {
   const { email: newEmail, tokenHash, signInId, stamp } = input
   const { byId: principalId, nowMilliseconds } = stamp
   await lockOwn(trx, stamp)
-  const expiresAt = linkEnd(nowMilliseconds)
-  const asked = { askedById: principalId, signInId, expiresAt, newEmail }
-  await replaceLink(trx, { principalId, kind: 'email', tokenHash, ...asked })
   const word = { kind: emailAsked.name, recipient: await emailOf(trx, principalId) }
   const sent = await countSent(trx, { ...word, principalId, nowMilliseconds })
   if (sent + (await countWaiting(trx, word)) >= mailedAnHour) return
+  const expiresAt = linkEnd(nowMilliseconds)
+  const asked = { askedById: principalId, signInId, expiresAt, newEmail }
+  await replaceLink(trx, { principalId, kind: 'email', tokenHash, ...asked })
   const about = JSON.stringify({ principalId, at: nowMilliseconds, newEmail } satisfies EmailAsked)
   await queueMail(trx, { ...word, about, nowMilliseconds })
   await queueMail(trx, { kind: 'new-email', recipient: String(principalId), nowMilliseconds })
