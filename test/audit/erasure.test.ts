@@ -16,7 +16,7 @@ import type { Client } from '../support/client.ts'
 import { testEngine, withRawDatabase } from '../support/database.ts'
 import { decide, sign } from '../support/decisions.ts'
 import { storedEvents } from '../support/kept-log.ts'
-import { addEvents, seal } from '../support/log.ts'
+import { addEvents, addWaitingEvents, seal } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
 import { newPasskey } from '../support/passkeys.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
@@ -232,6 +232,14 @@ describe('erasure', () => {
       const create = service.db.write('createOrder', { ...input, stamp: { ...stamp(), byId, by } })
       await assert.rejects(create, { code: 'authentication-required' })
       assert.deepEqual(await rowsWith(...late.names, id), [])
+    })
+
+    it('takes it from an event that waits for its seal behind 1,000 others', async () => {
+      await addWaitingEvents(service, 1_000)
+      const carl = await person('Carl')
+      await createdId(carl.caller)
+      await erasePerson(carl)
+      assert.deepEqual(await rowsWith(...carl.names), [])
     })
   })
 

@@ -206,6 +206,17 @@ describe('login throttle', () => {
       }
     })
 
+    it('counts a try that waited for another when it is checked, not when it came', async () => {
+      await times(4)
+      const verify = mock.method(Passwords.prototype, 'verify', async () => {
+        service.advance(60_000)
+        return false
+      })
+      const answers = await times(2)
+      verify.mock.restore()
+      assert.deepEqual(statuses(answers), [401, 401])
+    })
+
     it('accepts 50 right passwords, and counts none of them', async () => {
       assert.deepEqual(new Set(statuses(await times(50, { password: user.password }))), new Set([200]))
       assert.deepEqual(statuses(await times(6)), fiveFree)

@@ -66,4 +66,14 @@ describe('work with one key', () => {
     second.end()
     assert.equal(await third, 'third')
   })
+
+  it('keeps no place that failed', async () => {
+    const all = new OneAtATime(1)
+    for (const _ of ['once', 'again']) {
+      await assert.rejects(
+        all.run('key', () => Promise.reject(new Error('failed'))),
+        { message: 'failed' },
+      )
+    }
+  })
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { clockDifferenceMilliseconds } from '../../server/clock.ts'
 import { newLink, newUser, signIn, tokenPair } from '../support/accounts.ts'
-import { testService } from '../support/service.ts'
+import { startService, testService } from '../support/service.ts'
 import { removeExpired } from '../support/upkeep.ts'
 
 const hourMilliseconds = 3_600_000
@@ -50,6 +50,15 @@ describe('the clean-up', () => {
     service.advance(31 * 24 * hourMilliseconds)
     await remove()
     assert.deepEqual(await counts(), [0, 0, 0, 0, 0, 0, 0])
+  })
+
+  it('keeps a session for as long as the operator says', async (t) => {
+    const env = { SESSION_IDLE_TTL_SECONDS: '432000', SESSION_ABSOLUTE_TTL_SECONDS: '864000' }
+    const lasting = await startService({ inside: true, until: t, env })
+    const browser = await signIn(lasting, await newUser(lasting))
+    lasting.advance(3 * 24 * hourMilliseconds)
+    await removeExpired(lasting, 200)
+    assert.equal((await browser.get('/v1/auth/me')).status, 200)
   })
 
   it('keeps a used challenge for as long as an instance whose clock is behind accepts it', async () => {

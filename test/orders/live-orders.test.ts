@@ -6,6 +6,7 @@ import type { KyselyPlugin } from '#kysely'
 import { LiveOrders } from '../../server/orders/live/live.ts'
 import type { Client } from '../support/client.ts'
 import { seal } from '../support/log.ts'
+import { atNext } from '../support/moments.ts'
 import { createdId } from '../support/orders.ts'
 import { type InsideService, startService } from '../support/service.ts'
 import { openStream } from '../support/stream.ts'
@@ -28,6 +29,19 @@ describe('the streams of an instance', () => {
     const end = await live.end()
     const { from, reached } = await live.after(beginning, 1_000, new AbortController().signal)
     assert.deepEqual([from, reached], [beginning, end])
+  })
+
+  it('can begin where a list was read, if an order comes before its answer', async (t) => {
+    const { sequence } = await new LiveOrders(service.db).end()
+    const db: { query: (name: string) => Promise<unknown> } = service.db as never
+    atNext(t, db, ['query', 'findOrders'], async (find) => {
+      const found = await find()
+      await createdId(operator)
+      await seal(service.db)
+      return found
+    })
+    const { headers } = await operator.get('/v1/orders')
+    assert.equal(headers.get('last-event-id'), `1.${sequence}`)
   })
 
   it('let others be served between batches, however far behind their caller is', async () => {

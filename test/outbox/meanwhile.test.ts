@@ -118,7 +118,11 @@ describe('an instance that stops while a message is on its way', () => {
     await sealAll(service.db)
     const delivered = Promise.withResolvers<void>()
     const report = { at: service.now(), durationMilliseconds: 1, status: 204, failure: null, answer: '' }
-    const deliver = async () => {
+    let isHeld: boolean | undefined
+    const deliver = async (_subscription: unknown, _event: unknown, signal: AbortSignal) => {
+      signal.addEventListener('abort', () => {
+        isHeld = !written().includes('endLease')
+      })
       await first.stop()
       delivered.resolve()
       return report
@@ -127,11 +131,14 @@ describe('an instance that stops while a message is on its way', () => {
     // The type of `write` with all its inputs is too large for a mock.
     const db = service.db as { write(...given: unknown[]): Promise<unknown> }
     const writes = t.mock.method(db, 'write')
+    const written = () => writes.mock.calls.map(({ arguments: [name] }) => `${name}`)
     await first.look()
     await delivered.promise
     await nextTurn()
-    const names = writes.mock.calls.map(({ arguments: [name] }) => `${name}`)
+    const names = written()
     assert.ok(names.length > 0 && !names.includes('recordAttempt'), names.join())
+    // Nobody else could send while the attempt was under way.
+    assert.equal(isHeld, true)
     const second = newSender(service)
     t.after(() => second.stop())
     await sendUntil(second, () => receiver.received.length > 0)

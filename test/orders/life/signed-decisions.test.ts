@@ -150,6 +150,9 @@ describe('a decision that is signed with a passkey', () => {
       const { data, for: absent } = await eventOf(id)
       assert.equal(absent, ann.userName)
       await verifyDecision(data.signature, { kty: '', ...deputy.passkey.jwk })
+      await seal(service.db)
+      const { receipt } = (await ann.caller.get(`/v1/orders/${id}/receipt`)).body
+      assert.deepEqual((await judgeReceipt(receipt, [])).faults, [])
 
       // The deputy's own right comes first as soon as there is one.
       const next = await strictOrder()

@@ -200,6 +200,8 @@ describe('the view of a sheet', () => {
     drawnAgain()
     handler('onChange')({ target: { value: '' } })
     assert.deepEqual(sheet.get().columns, { note: undefined })
+    sheet.set({ text: 'a\tb\t7\nd\te\t8', columns: { customer: 1, total: 2 } })
+    assert.match(all(), /^2 orders can be created\./)
     show('Acme\t1.234')
     handler('onSubmit')(given)
     assert.equal(sheet.get().sent, undefined)
