@@ -362,7 +362,7 @@ describe('changeEmail', () => {
     for (let asked = 0; asked < 5; asked += 1) await ask(caller, `${asked}${email}`)
     const to = (await mailsNow()).flatMap((mail) => mail.to)
     assert.equal(to.filter((address) => address === user.email).length, 3)
-    // The link is for the last address that the old one was told of.
+    // The link goes to the last address that the mails to the old one name.
     assert.deepEqual(to.filter((address) => address !== user.email), [`2${email}`])
   })
 

@@ -27,7 +27,7 @@ export interface RequestEmailInput {
 /**
  * Mails a link to the new address, whether or not another account has it, and at the same time a word to the
  * old one. A newer request replaces the older one, and its link ends. Beyond the limit of mails a request
- * changes nothing: no link goes to an address of which the old one was not told. Throws
+ * changes nothing: no link goes to an address that the words to the old one do not name. Throws
  * `authentication-required`.
  */
 export async function requestEmail(trx: Trx, input: RequestEmailInput): Promise<void> {
