@@ -77,6 +77,40 @@ describe('approvals of one order at once', () => {
     })
   }
 
+  it('from one person, 50 times, count once, whether more are needed or not', async () => {
+    for (const [needed, code] of [
+      [3, 'already-approved-by-you'],
+      [1, 'order-not-pending'],
+    ] as const) {
+      const id = await orderNeeding(needed)
+      const answers = await atOnce(Array(50).fill(people[0]?.caller), id)
+      assert.equal(given(answers).length, 1)
+      for (const answer of refused(answers)) assertProblem(answer, 409, code)
+      await assertGiven(id, 1)
+    }
+  })
+
+  it('from four people, 50 in all, count as four, which is not enough for five', async () => {
+    const id = await orderNeeding(5)
+    const answers = await atOnce(
+      Array.from({ length: 50 }, (_, index) => people[index % 4]?.caller ?? admin),
+      id,
+    )
+    assert.equal(given(answers).length, 4)
+    for (const answer of refused(answers)) assertProblem(answer, 409, 'already-approved-by-you')
+    await assertGiven(id, 4)
+  })
+
+  it('never count if they come from the creator', async () => {
+    const [creator, ...others] = callers(20)
+    const id = await orderNeeding(5, creator)
+    const mixed = others.slice(0, 5).flatMap((other) => [creator ?? admin, other, creator ?? admin])
+    const answers = await atOnce(mixed, id)
+    assert.equal(given(answers).length, 5)
+    assert.ok(answers.every(({ status }, index) => status !== 204 || mixed[index] !== creator))
+    await assertGiven(id, 5)
+  })
+
   it('with If-Match of one version count once, and the other 49 get the new version', async () => {
     const id = await orderNeeding(3)
     const answers = await atOnce(callers(50), id, () => ({ 'if-match': '"1"' }))
