@@ -1,5 +1,6 @@
 import { expressionBuilder, type RawBuilder, sql } from '#kysely'
 import { ofEngine } from '../../db/engine.ts'
+import { Latest } from '../../db/latest.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { Database, Db } from '../../db/tables.ts'
 import { mayDecide, nobodyMay } from '../conditions.ts'
@@ -50,7 +51,7 @@ async function countOnce(
   const version = await snapshotVersion(db)
   const { adapter } = db.getExecutor()
   const before = countsOf.get(adapter)
-  const byPlan = before?.version === version ? before.byPlan : new Map<string, number>()
+  const byPlan = before?.version === version ? before.byPlan : new Latest<number>(keptCounts)
   countsOf.set(adapter, { version, byPlan })
   const plan = JSON.stringify([count, waits])
   const known = byPlan.get(plan)
@@ -61,7 +62,7 @@ async function countOnce(
       ? countContaining(count.text)
       : sql`select count(*) as count from orders where ${conditionOf(db, { filter: count.filter, ...waits }, count.ofFew ? 'findingFew' : 'finding')}`,
   )
-  if (byPlan.size < keptCounts) byPlan.set(plan, counted)
+  byPlan.set(plan, counted)
   return counted
 }
 
