@@ -112,15 +112,21 @@ describe('the receiver of docs/webhooks.md', () => {
     const sender = newSender(service)
     t.after(() => sender.stop())
     const lines = ids.map((id) => `order.created ${id}`)
-    await sendUntil(sender, () => receiver.printed().length === 20)
+    // A replay that comes before an attempt is kept has it made again, and not as a replay.
+    const comeTo = (count: number) =>
+      sendUntil(
+        sender,
+        async () => receiver.printed().length === count && (await caller.get(path)).body.waiting === 0,
+      )
+    await comeTo(20)
     for (const expected of [40, 60]) {
       assert.equal((await caller.post(`${path}/replay`, { from: 1 })).status, 204)
-      await sendUntil(sender, () => receiver.printed().length === expected)
+      await comeTo(expected)
     }
     assert.deepEqual(receiver.printed(), [...lines, ...lines, ...lines])
     lines.push(`order.created ${await createdId(caller)}`)
     await sealAll(service.db)
-    await sendUntil(sender, () => receiver.printed().length === 61)
+    await comeTo(61)
     assert.deepEqual(receiver.printed().slice(-21), lines)
   })
 })
