@@ -363,7 +363,10 @@ describe('changeEmail', () => {
     const to = (await mailsNow()).flatMap((mail) => mail.to)
     assert.equal(to.filter((address) => address === user.email).length, 3)
     // The link goes to the last address that the mails to the old one name.
-    assert.deepEqual(to.filter((address) => address !== user.email), [`2${email}`])
+    assert.deepEqual(
+      to.filter((address) => address !== user.email),
+      [`2${email}`],
+    )
   })
 
   it('needs a person who signed in lately', async () => {
