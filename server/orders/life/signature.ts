@@ -146,8 +146,9 @@ function withoutHandle({ id, response }: PresentedAssertion): Assertion {
 
 const base64url = /^[A-Za-z0-9_-]+$/
 const isBase64url = (value: unknown): value is string => typeof value === 'string' && base64url.test(value)
-/** Throws `TypeError` if there are none. */
-const isSalts = (value: object): value is Record<string, string> =>
+const isSalts = (value: unknown): value is Record<string, string> =>
+  typeof value === 'object' &&
+  value !== null &&
   Object.values(value).every((salt) => typeof salt === 'string' && /^[0-9a-f]{32}$/.test(salt))
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 

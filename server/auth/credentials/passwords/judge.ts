@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { Problem } from '../../../problems/problems.ts'
 import { OneAtATime } from './one-at-a-time.ts'
@@ -24,11 +23,13 @@ export class PasswordJudge {
   }
 }
 
-/** Rejects if the thread fails. */
-async function judgeApart(workerData: { password: string; names: readonly string[] }) {
-  const judge = new Worker(new URL('../../../judge.ts', import.meta.url), { workerData })
-  const [fault]: (string | undefined)[] = await once(judge, 'message')
-  return fault
+function judgeApart(workerData: { password: string; names: readonly string[] }): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    const judge = new Worker(new URL('../../../judge.ts', import.meta.url), { workerData })
+    judge.once('message', resolve)
+    judge.once('error', reject)
+    judge.once('exit', (code) => reject(new Error(`the judge of passwords ended with ${code}`)))
+  })
 }
 
 /** `names` are those of the account. Throws `validation-failed` if the password breaks a rule. */
