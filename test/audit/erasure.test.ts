@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, it } from 'node:test'
-import type pg from 'pg'
 import { sql } from '#kysely'
 import { type LogReport, verifyLog } from '../../proof/log.ts'
 import { readVerifierKey } from '../../proof/note.ts'
@@ -20,7 +19,7 @@ import { addEvents, addWaitingEvents, seal } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
 import { newPasskey } from '../support/passkeys.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
-import { connectTo } from '../support/postgres.ts'
+import { connectTo, lockWaiters } from '../support/postgres.ts'
 import { assertProblem } from '../support/problem.ts'
 import { setUp, testService } from '../support/service.ts'
 import { until } from '../support/stream.ts'
@@ -279,11 +278,7 @@ describe('erasure', () => {
   })
 
   const oneThreadWrites = testEngine === 'sqlite' ? 'one thread writes' : false
-  const someoneWaits = (holder: pg.Client) =>
-    until(async () => {
-      const { rowCount } = await holder.query('select pid from pg_locks where not granted')
-      return rowCount !== 0
-    })
+  const someoneWaits = () => until(async () => (await lockWaiters(service.databaseUrl)) > 0)
 
   it('leaves no name to an event that waits for it, of someone who set a password or has the account', {
     skip: oneThreadWrites,
@@ -306,7 +301,7 @@ describe('erasure', () => {
       await holder.query('begin')
       await holder.query(renamed, [setter.id])
       const written = write()
-      await someoneWaits(holder)
+      await someoneWaits()
       await holder.query('commit')
       await written
       const event = (await storedEvents(service.db.read)).at(-1)
@@ -355,7 +350,7 @@ describe('erasure', () => {
       await holder.query('begin')
       await holder.query(first, [id])
       const erased = erase(customer, creator, id)
-      await someoneWaits(holder)
+      await someoneWaits()
       await holder.query('lock table unsealed_events in row exclusive mode nowait')
       await holder.query('select id from order_documents where order_id = $1 for update nowait', [id])
       await holder.query('commit')

@@ -11,7 +11,7 @@ import { newSecret, sha256 } from '../../server/ids.ts'
 import { newUser, tokenPair } from '../support/accounts.ts'
 import { hashOf } from '../support/cheap-hash.ts'
 import { testEngine, withRawDatabase } from '../support/database.ts'
-import { connectTo, runSql } from '../support/postgres.ts'
+import { connectTo, lockWaiters } from '../support/postgres.ts'
 import { testService } from '../support/service.ts'
 import { until } from '../support/stream.ts'
 
@@ -73,10 +73,7 @@ describe('a new account for a company account that someone else links meanwhile'
     } as unknown as EnterByCompanyInput
     const entering = withRawDatabase(service.databaseUrl, (trx) => enterByCompany(trx, input))
     const refused = assert.rejects(entering, { code: 'company-account-taken' })
-    const waiting = `select 1 from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`
-    // A transaction sees the activity as it was when it first looked.
-    await until(async () => (await runSql(service.databaseUrl, waiting)).length > 0)
+    await until(async () => (await lockWaiters(service.databaseUrl)) > 0)
     await other.query('commit')
     await refused
     const found = await withRawDatabase(service.databaseUrl, (db) =>

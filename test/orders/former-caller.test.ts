@@ -20,7 +20,7 @@ import { testEngine } from '../support/database.ts'
 import { storedEvents } from '../support/kept-log.ts'
 import { createdId, storedState } from '../support/orders.ts'
 import { storedPolicy } from '../support/policy.ts'
-import { connectTo } from '../support/postgres.ts'
+import { connectTo, lockWaiters } from '../support/postgres.ts'
 import { assertProblem } from '../support/problem.ts'
 import { testService } from '../support/service.ts'
 import { until } from '../support/stream.ts'
@@ -155,23 +155,15 @@ describe('a caller who may no longer decide', () => {
     const order = await createdId(caller)
     const holder = await connectTo(service.databaseUrl)
     t.after(() => holder.end())
-    const waiting = async () => {
-      const { rows } = await holder.query(
-        // Only the locks of another role's sessions are visible, not what these sessions wait for.
-        `select distinct pid from pg_locks join pg_stat_activity using (pid)
-          where datname = current_database() and not granted`,
-      )
-      return rows.length
-    }
     await holder.query('begin')
     await holder.query('select * from orders where id = $1 for update', [order])
     const approval = caller.patch(`/v1/orders/${order}/approve`)
-    await until(async () => (await waiting()) === 1)
+    await until(async () => (await lockWaiters(service.databaseUrl)) === 1)
     let isDisabled = false
     const disabling = setEnabled(service, account, false).then(() => {
       isDisabled = true
     })
-    await until(async () => isDisabled || (await waiting()) === 2)
+    await until(async () => isDisabled || (await lockWaiters(service.databaseUrl)) === 2)
     await holder.query('commit')
     await Promise.all([approval, disabling])
     assert.equal((await approval).status, 204)

@@ -65,6 +65,16 @@ export async function runSql<Row extends pg.QueryResultRow>(
   }
 }
 
+/**
+ * How many sessions of this database wait for a lock; the views show those of the whole server. Each look has
+ * a new connection, because a transaction sees the sessions as they were at its first look.
+ */
+export async function lockWaiters(url: string): Promise<number> {
+  const waiting = `select distinct pid from pg_locks join pg_stat_activity using (pid)
+    where datname = current_database() and not granted`
+  return (await runSql(url, waiting)).length
+}
+
 /** A connection that bypasses the service. Losing it in a fault is not an error. */
 export async function connectTo(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })

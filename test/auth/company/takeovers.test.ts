@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, describe, it } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { exportSPKI, generateKeyPair, importJWK, type JWTPayload, SignJWT } from 'jose'
 import { grantRoles, newUser, signIn } from '../../support/accounts.ts'
 import { accountEvents, leaveAdministrators } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
 import { beginAt, comeBack, companyEnv, type Forger, outcomeOf, startForger } from '../../support/company.ts'
-import { connectTo, runSql, withoutPostgres } from '../../support/postgres.ts'
+import { connectTo, lockWaiters, withoutPostgres } from '../../support/postgres.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { type InsideService, setUp, startService } from '../../support/service.ts'
+import { until } from '../../support/stream.ts'
 
 /** A provider that lies, and a service that believes what the settings say. */
 function forged(env: Record<string, string> = {}) {
@@ -428,17 +428,14 @@ describe('a logout by the provider', () => {
     const holder = await connectTo(service.databaseUrl)
     t.after(() => holder.end())
     await holder.query('begin; lock table company_sessions in share mode')
-    const locked = `select pid from pg_locks join pg_stat_activity using (pid)
-      where not granted and datname = current_database()`
-    const waiting = async () => (await runSql(service.databaseUrl, locked)).length
     const entering = enterWith(parts, { sub: 'being written', sid: 'of that moment' })
-    while ((await waiting()) === 0) await pause(5)
+    await until(async () => (await lockWaiters(service.databaseUrl)) > 0)
     let isAnswered = false
     const token = await forger.sign(forger.logoutClaims({ sub: undefined, sid: 'of that moment' }))
     const sent = send(token).finally(() => {
       isAnswered = true
     })
-    while (!isAnswered && (await waiting()) === 1) await pause(5)
+    await until(async () => isAnswered || (await lockWaiters(service.databaseUrl)) > 1)
     await holder.query('commit')
     assert.equal((await sent).status, 200)
     assert.equal(await stands((await entering).browser), false)

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { sql } from '#kysely'
 import { revokeRoles, setAccountEnabled } from '../../../server/auth/accounts/accounts.ts'
 import { endAbsence } from '../../../server/auth/accounts/users/absence.ts'
 import { machineStamp } from '../../../server/caller/stamp.ts'
@@ -26,7 +25,7 @@ import { forAllAsync } from '../../support/for-all.ts'
 import { storedEvents } from '../../support/kept-log.ts'
 import { createdId, insertOrders, orderRow } from '../../support/orders.ts'
 import { approvalState, approve, policyRow, putPolicy } from '../../support/policy.ts'
-import { connectTo } from '../../support/postgres.ts'
+import { connectTo, lockWaiters } from '../../support/postgres.ts'
 import { addRole } from '../../support/roles.ts'
 import { type InsideService, setUp, testService } from '../../support/service.ts'
 import { until } from '../../support/stream.ts'
@@ -253,11 +252,7 @@ describe('an approval in someone’s place while that changes', {
     const { approving } = await withRawDatabase(service.databaseUrl, async (trx) => {
       await change(trx)
       const approving = approve(caller, id)
-      await until(async () => {
-        const { rows } = await sql`select pid from pg_locks where not granted
-          and locktype in ('transactionid', 'tuple')`.execute(trx)
-        return rows.length > 0
-      })
+      await until(async () => (await lockWaiters(service.databaseUrl)) > 0)
       return { approving }
     })
     const { status, body } = await approving
