@@ -56,7 +56,9 @@ async function breakInTurn(tree: string): Promise<void> {
   }
 }
 
-const read = (tree: string, file: string) => readFileSync(join(tree, file), 'utf8')
+function read(tree: string, file: string): string {
+  return readFileSync(join(tree, file), 'utf8')
+}
 
 function listed(): Mutant[] {
   const everywhere = allPlaces(copy)
@@ -107,10 +109,11 @@ async function verdictOn(tree: string, { places, tests }: Mutant): Promise<strin
 /** A test, and whether tools/test.ts runs it, which starts PostgreSQL and builds the web app. */
 type Look = readonly [test: string, bySuite: boolean]
 
-const isOfSuite = (tree: string, test: string, files: string[]) =>
-  test.startsWith('test/browser/') ||
-  files.some((file) => file.includes('postgres')) ||
-  /^\/\/ engine: PostgreSQL/.test(read(tree, test))
+function isOfSuite(tree: string, test: string, files: string[]): boolean {
+  const needsPostgres =
+    files.some((file) => file.includes('postgres')) || /^\/\/ engine: PostgreSQL/.test(read(tree, test))
+  return needsPostgres || test.startsWith('test/browser/')
+}
 
 /** Whether the test passes as things are. It is asked once, as one test notices many places. */
 async function isGreen(tree: string, look: Look): Promise<boolean> {
