@@ -10,7 +10,7 @@ type Guard = [broken: string, kind: Kind, source: string, within?: string]
 export const guards: Record<string, Guard[]> = {
   'orders/life/approveOrder': [
     ['an approved order is approved again', 'where', 'conditionsOf(shape.name)', 'statusUpdate'],
-    ['an approval overwrites an unseen version', 'where', 'acceptedVersions'],
+    ['an approval overwrites an unseen version', 'where', 'shape.versions', 'statusUpdate'],
   ],
   'orders/idempotency': [
     ['the key of one request answers another', 'throw', 'idempotency-key-reused'],
@@ -21,7 +21,7 @@ export const guards: Record<string, Guard[]> = {
     ['a customer holds control characters', 'never', 'controlling.test'],
   ],
   'orders/listOrders': [['a list without paging has no end', 'never', 'unpagedLimit']],
-  'orders/filter': [['a filter nests until the stack ends', 'number', 'maximumNesting']],
+  'orders/filter-faults': [['a filter nests until the stack ends', 'number', 'maximumNesting']],
   'faults/sqlite-disk': [['writes go on into a file that is gone', 'call', 'this.#assertInPlace']],
   'db/lease': [
     ['a lease is begun before its last term ends', 'where', "'leases.ends_at', '<='"],
@@ -30,10 +30,10 @@ export const guards: Record<string, Guard[]> = {
   'db/sqlite-readers': [['one caller fills the queue of all', 'side', 'waitingOfCaller']],
   'auth/access-token': [
     ['any token of our key is an access token', 'property', 'typ: tokenType', 'verifySignature'],
-    ['a token for another audience serves', 'property', 'audience:'],
+    ['a token for another audience serves', 'property', 'audience:', 'verifySignature'],
     ['a token never ends', 'side', 'expiresAtSeconds', 'isCurrent'],
   ],
-  'auth/signing-keys': [['the least length of a key is another', 'number', 'minimumModulusBits']],
+  'auth/signing-keys': [['a short key signs', 'never', 'bits < minimumModulusBits']],
   'auth/revocation': [
     ['a token outlives a change of credentials', 'side', 'credentialsChangedAt', 'grants'],
     [
@@ -56,7 +56,7 @@ export const guards: Record<string, Guard[]> = {
     ['a service gets tokens after its end', 'side', 'hasEnded', 'checkClientSecret'],
   ],
   'auth/getCurrentUser': [
-    ['a session that nobody uses stays', 'side', 'sessionIdleTtlSeconds'],
+    ['a session that nobody uses stays', 'side', 'sessionIdleTtlSeconds', 'isOver'],
     ['a session has no absolute end', 'side', 'absoluteExpiresAt <= now'],
   ],
   'auth/refreshSession': [
