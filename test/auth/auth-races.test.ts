@@ -4,6 +4,7 @@ import { beforeEach, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
 import { idsLimit } from '../../server/auth/credentials/sessions/ids/store.ts'
+import { sha256 } from '../../server/ids.ts'
 import {
   grantRoles,
   liveCredentials,
@@ -11,6 +12,7 @@ import {
   refresh,
   revokeRoles,
   signIn,
+  stampBy,
   tokenPair,
 } from '../support/accounts.ts'
 import { type Answer, sessionCookie } from '../support/client.ts'
@@ -190,6 +192,22 @@ describe('races of authentication', () => {
     assert.equal(count(answers, 200), 8)
     assertProblem(await browser.get('/v1/auth/me'), 401, 'authentication-required')
     assert.deepEqual(await liveCredentials(service, user), { sessions: 8, families: 0 })
+  })
+
+  it('twenty requests for a new email at once are mailed three times', async () => {
+    const { email } = user
+    const stamp = await stampBy(service, user)
+    await together(20, (index) => {
+      const tokenHash = sha256(`${index} of ${email}`)
+      return service.db.write('requestEmail', {
+        email: `${index}-${email}`,
+        tokenHash,
+        signInId: null,
+        stamp,
+      })
+    })
+    const waiting = service.db.read.selectFrom('mails').where('recipient', '=', email).select('kind')
+    assert.equal((await waiting.execute()).length, 3)
   })
 
   describe('the access token of a refresh', () => {

@@ -75,12 +75,14 @@ describe('listSignIns', () => {
     })
 
     it('has pages, with links', async () => {
-      const browser = await signInAs('the first of three')
-      for (const name of ['second', 'third']) await signInAs(name)
-      const { body, headers } = await browser.get(`${path}?pageSize=2&pageNumber=2`)
+      const browser = await signInAs('the first of five')
+      for (const name of ['second', 'third', 'fourth', 'fifth']) await signInAs(name)
+      const ids = (await list(browser)).map(({ id }) => String(id))
+      assert.deepEqual(ids, ids.toSorted(), 'all were used at the same instant')
+      const { body, headers } = await browser.get(`${path}?pageSize=2&pageNumber=3`)
       assert.equal(body.items.length, 1)
-      assert.deepEqual([body.totalPages, body.totalCount, body.hasNextPage], [2, 3, false])
-      assert.match(headers.get('link') ?? '', /<\/v1\/auth\/sessions\?pageNumber=1&pageSize=2>; rel="prev"/)
+      assert.deepEqual([body.totalPages, body.totalCount, body.hasNextPage], [3, 5, false])
+      assert.match(headers.get('link') ?? '', /<\/v1\/auth\/sessions\?pageNumber=2&pageSize=2>; rel="prev"/)
       assertProblem(await browser.get(`${path}?pageSize=0`), 400, 'validation-failed')
     })
 
