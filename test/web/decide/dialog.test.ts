@@ -311,6 +311,10 @@ describe('a decision in the dialog', () => {
     await settled()
     assert.ok(drawnAgain().includes('order-not-pending'))
     assert.deepEqual([sent.length, told, closed], [1, [{ kind: 'changed' }], []])
+    answer = () => (sent.length > 2 ? answerWith(204) : problemWith(403, 'passkey-needed'))
+    press('Reject')
+    await settled()
+    assert.deepEqual([sent.at(-1), closed], ['reject 1 {"reason":"Too dear."}', [['1']]])
   })
 
   it('is not sent if its dialog is gone before the touch', async () => {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
+import { challengeOf, spellStatement } from '../../../proof/decision.ts'
+import { hashesOf } from '../../../proof/line.ts'
 import { answerWith, problemWith, serviceIs } from '../../support/page.ts'
 
 const { loadSession } = await import('../../../web/src/auth/session.ts')
@@ -93,6 +95,45 @@ describe('several orders to sign', () => {
   it('are none without signatures where the failure is about none of them', async () => {
     await assert.rejects(rejecting(problemWith(403, 'permission-denied')))
     assert.deepEqual(asked, [all])
+  })
+})
+
+describe('a touch is asked for', () => {
+  const values = {
+    customer: { value: 'Acme', salt: 'ab'.repeat(16) },
+    text: { value: 'Late.', salt: 'cd'.repeat(16) },
+  }
+  const statement = spellStatement({
+    ...{ typ: 'countersign-decision', iss: 'https://orders.example', action: 'reject', byId: 1, forId: null },
+    order: { id: '1', version: 3, total: '1250.5' },
+    ...{ documents: ['Contract.pdf', 'Offer.pdf'], hashes: hashesOf(values), nonce: 'AAAA', until: '' },
+  })
+  serviceIs(async (path) => {
+    if (path === '/v1/auth/me') return answerWith(200, { id: 1, userName: 'mara', roles: [] })
+    if (path !== '/v1/orders/decisions') return answerWith(200, { permissions: [], token: 't' })
+    const options = { challenge: await challengeOf([statement]) }
+    return answerWith(200, { statements: [statement], clear: [values], options })
+  })
+  before(() => loadSession())
+  /** There is no authenticator. */
+  const asked = /PublicKeyCredential/
+  const signing = (changes: object) =>
+    sign('reject', [{ ...subject, reason: 'Late.', documents, ...changes }], new AbortController().signal)
+
+  it('if the service would have signed what is shown', async () => {
+    for (const shown of [documents, 2, undefined]) await assert.rejects(signing({ documents: shown }), asked)
+  })
+
+  it('for nothing else', async () => {
+    for (const changes of [
+      { documents: documents.slice(1) },
+      { documents: 1 },
+      { total: 1250 },
+      { reason: 'Later.' },
+      { customer: 'Bolt' },
+    ]) {
+      await assert.rejects(signing(changes), /a signature of something else/)
+    }
   })
 })
 

@@ -141,6 +141,26 @@ describe('the view of a sheet', () => {
     assert.equal(focused, 'sheet')
   })
 
+  it('shows all rows again once none is to be checked', async () => {
+    show('Acme\t7\nAcme\t7')
+    handler('onTurn', 'Show only the 1 row to check')(true)
+    assert.doesNotMatch(all(), /1 \| Acme/)
+    handler('onTurn', 'Skip 1 duplicate')(true)
+    all()
+    await send()
+    assert.match(all(), /^Finished .* 1 \| Acme \| Created \| 7\.00 \| 2 \| Acme \| Left out/)
+  })
+
+  it('warns of a row in doubt when its day is over while the page is open', async (t) => {
+    const began = Date.now()
+    t.mock.timers.enable({ apis: ['Date', 'setInterval'], now: began })
+    answer = () => problemWith(403, 'permission-denied')
+    show('Acme\t7')
+    assert.doesNotMatch((await send()) ?? '', /before you go on/)
+    t.mock.timers.tick(24 * 3_600_000)
+    assert.match(above() ?? '', /whether the order of row 1 exists before you go on\./)
+  })
+
   it('shows what keeps it from being sent', async () => {
     answer = () => problemWith(503, 'draining')
     show('Acme\t7')

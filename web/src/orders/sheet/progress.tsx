@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router'
-import { type Ref, useState } from 'react'
+import type { Ref } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { isPassing } from '../../api/problem.ts'
 import { describeEnd, describeFailure } from '../../ui/describe.ts'
 import { formatCount } from '../../ui/format.ts'
+import { useNow } from '../../ui/moment.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Section } from '../../ui/section.tsx'
 import { csvOf, failuresOf, saveFailures } from './failures.ts'
@@ -22,12 +23,12 @@ export function SheetProgress({ rows, headingRef, onStartOver }: SheetProgressPr
   const { sent } = sheet.use()
   const known = results.use()
   const { isSending, isStopping, failure } = useCourse()
-  const [openedAt] = useState(() => Date.now())
+  const now = useNow()
   const isOver = isDone()
   const outcomes = Object.values(known)
   const failures = failuresOf(rows, known)
   const count = sent?.rows.length ?? 0
-  const doubt = isSending ? undefined : rowInDoubt(openedAt)
+  const doubt = isSending ? undefined : rowInDoubt(now)
   return (
     <Section
       title={isOver ? 'Finished' : isSending ? 'Creating orders …' : 'Not all rows are sent'}
