@@ -53,7 +53,10 @@ export interface MailKind {
    * to be sent any more. It runs again at each attempt.
    */
   write(parts: MailParts, mail: Pick<QueuedMail, 'recipient' | 'about'>): Promise<WrittenMail | undefined>
-  /** To whom events of the log are mailed. Absent for mail that no event causes. */
+  /**
+   * To whom events of the log are mailed. An event has more than 50 recipients only if the mail gathers:
+   * they are then queued in several batches. Absent for mail that no event causes.
+   */
   follow?(trx: Trx, events: readonly SealedEvent[]): Promise<Followers>
   /** Queues mail that no event causes. Returns whether there may be more. */
   queue?(parts: MailParts): Promise<boolean>

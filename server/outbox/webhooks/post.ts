@@ -31,6 +31,7 @@ export async function post(
 ): Promise<PostAnswer> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeLimitMilliseconds)])
   try {
+    limit.throwIfAborted()
     const addresses = await unlessAborted(destinations.addressesOf(url), limit)
     // The addresses that were checked: a second look-up could give others.
     const resolve = async () => addresses

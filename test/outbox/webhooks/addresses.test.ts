@@ -250,6 +250,11 @@ describe('an address of a webhook', () => {
       await assert.rejects(silent, /did not answer in time/)
       const unresolved = post(new URL('https://example.com/'), message, { destinations, ...options })
       await assert.rejects(unresolved, /did not answer in time/)
+      // A service that stops sends nothing more, and waits for no name.
+      const stopped = { destinations, signal: AbortSignal.abort() }
+      await assert.rejects(post(new URL('https://example.com/'), message, stopped), {
+        cause: stopped.signal.reason,
+      })
       receiver.answer = (_message, response) => response.writeHead(200).write('begun')
       const patient = { destinations, signal, timeLimitMilliseconds: 3_000 }
       const begun = await post(new URL(receiver.url), message, patient)
