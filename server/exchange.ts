@@ -39,6 +39,8 @@ export async function exchange(url: URL, asked: Exchange): Promise<IncomingMessa
       const isAgain = sent.reusedSocket && method === 'GET'
       isAgain ? resolve(exchange(url, { ...asked, agent: undefined })) : reject(error)
     })
+    // An answer that changes the protocol (101) is neither a response nor an error.
+    sent.once('close', () => reject(new Error('it ended the connection without an answer')))
     sent.end(body)
   })
 }

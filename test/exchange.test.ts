@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Agent, createServer } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, createServer as createPlainServer, type Socket } from 'node:net'
 import { it } from 'node:test'
 import { exchange } from '../server/exchange.ts'
 import { systemNames } from '../server/names.ts'
@@ -31,4 +31,16 @@ it('a request on a kept connection that ends just then is sent again if it chang
   assert.equal(await ask('POST'), 200)
   await assert.rejects(ask('POST'))
   assert.equal(seen.length, 5)
+})
+
+it('an answer that changes the protocol is none', { timeout: 60_000 }, async (t) => {
+  const server = createPlainServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => socket.write('HTTP/1.1 101 x\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const asked = exchange(url, { resolve: systemNames(), signal: AbortSignal.timeout(30_000) })
+  await assert.rejects(asked, /ended the connection without an answer/)
 })
