@@ -8,7 +8,7 @@ import { recordChange } from '../accounts/accounts.ts'
 import { awaitAdministration } from '../accounts/roles/administrators.ts'
 import { type CheckedCredentials, confirmCredentials, lockAccount, lockOwn } from '../accounts/store.ts'
 import { linkEnd } from '../accounts/users/links.ts'
-import { emailOf, replaceLink, takeLink } from '../accounts/users/store.ts'
+import { emailOf, endEmailLink, replaceLink, takeLink } from '../accounts/users/store.ts'
 import { moveEmail } from '../accounts/users/users.ts'
 import { type EmailAsked, emailAsked } from './changed.ts'
 import { takeTouch } from './passkeys/store.ts'
@@ -26,17 +26,18 @@ export interface RequestEmailInput {
 
 /**
  * Mails a link to the new address, whether or not another account has it, and at the same time a word to the
- * old one. A newer request replaces the older one, and its link ends. Beyond the limit of mails a request
- * changes nothing: no link goes to an address that the words to the old one do not name. Throws
- * `authentication-required`.
+ * old one. A newer request replaces the older one, and its link ends. Beyond the limit of mails nothing
+ * is mailed, and a link to another address ends without a successor. Throws `authentication-required`.
  */
 export async function requestEmail(trx: Trx, input: RequestEmailInput): Promise<void> {
   const { email: newEmail, tokenHash, signInId, stamp } = input
   const { byId: principalId, nowMilliseconds } = stamp
   await lockOwn(trx, stamp)
   const word = { kind: emailAsked.name, recipient: await emailOf(trx, principalId) }
+  // In this order: one that is sent meanwhile is counted.
+  const waiting = await countWaiting(trx, word)
   const sent = await countSent(trx, { ...word, principalId, nowMilliseconds })
-  if (sent + (await countWaiting(trx, word)) >= mailedAnHour) return
+  if (waiting + sent >= mailedAnHour) return endEmailLink(trx, { principalId, unlessTo: newEmail })
   const expiresAt = linkEnd(nowMilliseconds)
   const asked = { askedById: principalId, signInId, expiresAt, newEmail }
   await replaceLink(trx, { principalId, kind: 'email', tokenHash, ...asked })

@@ -363,6 +363,19 @@ export async function replaceLink(trx: Trx, link: NewLink): Promise<void> {
     .execute()
 }
 
+/** Ends the link to the new email of a user, unless it is this one. */
+export async function endEmailLink(
+  trx: Trx,
+  { principalId, unlessTo }: { principalId: number; unlessTo: string },
+): Promise<void> {
+  await trx
+    .deleteFrom('one_time_links')
+    .where('principal_id', '=', principalId)
+    .where('kind', '=', 'email')
+    .where('new_email', '!=', unlessTo)
+    .execute()
+}
+
 /**
  * Returns who made the link, and what for; undefined if it does not work. Of any number of simultaneous
  * uses, exactly one finds it.
