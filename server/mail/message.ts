@@ -55,7 +55,7 @@ export function plainText(message: Message): string {
 }
 
 function wrapped(text: string, first = '', indent = ''): string {
-  const [start, ...words] = text.split(' ')
+  const [start, ...words] = text.split(/ +/)
   const lines: string[] = []
   let line = `${first}${start}`
   for (const word of words) {

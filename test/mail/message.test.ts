@@ -92,6 +92,12 @@ https://orders.example.com/account#mail
     })
   })
 
+  it('breaks a line at a run of spaces without an empty one', () => {
+    const [one, other] = ['q'.repeat(71), 'x'.repeat(72)]
+    const given = { subject: 'x', blocks: [`${one}   ${other}`], reason: 'Because.' }
+    assert.equal(plainText(given), `${one}\n${other}\n\n-- \nBecause.\n`)
+  })
+
   it('loads nothing from anywhere', () => {
     assert.doesNotMatch(html(message), /<(?:img|script|link|iframe|form)|\bsrc=|url\(|@import/i)
   })

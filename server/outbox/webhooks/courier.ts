@@ -74,7 +74,7 @@ export class WebhookCourier implements Courier {
     return {
       ...attempt,
       status,
-      failure: status < 300 ? null : `it answered ${status}`,
+      failure: status >= 200 && status < 300 ? null : `it answered ${status}`,
       answer: madeSafe(body),
       isGone: status === 410,
       wishedPause: retryAfterSeconds && retryAfterSeconds * 1000,

@@ -37,7 +37,7 @@ export async function post(
     const resolve = async () => addresses
     return await answerOf(await exchange(url, { headers, body, resolve, signal: limit }))
   } catch (error) {
-    throw limit.aborted ? new Error('it did not answer in time', { cause: error }) : error
+    throw limit.aborted && !signal.aborted ? new Error('it did not answer in time', { cause: error }) : error
   }
 }
 

@@ -68,6 +68,7 @@ describe('a provider that answers badly', () => {
         'javascript:alert(1)',
         'http://login.example.com/x',
         'file:///etc/passwd',
+        ['https://login.example.com/x'],
       ]) {
         parts.forger.metadata = { [name]: address }
         const failure = { name: 'CompanyFailure', code: 'company-answer-invalid' }

@@ -256,6 +256,16 @@ describe('/v1/webhooks', () => {
       assert.deepEqual(listed.items, [body])
     })
 
+    it('takes no status below 200 for success', async (t) => {
+      const receiver = await startReceiver(t)
+      receiver.answer = (_message, response) =>
+        response.socket?.end('HTTP/1.1 099 x\r\ncontent-length: 0\r\n\r\n')
+      const caller = await newCaller()
+      const { path } = await kept(caller, t, { url: receiver.url })
+      const { body } = await caller.post(`${path}/ping`)
+      assert.deepEqual([body.status, body.failure], [99, 'it answered 99'])
+    })
+
     it('answers with the reason if there is no answer', async (t) => {
       const caller = await newCaller()
       const { path } = await kept(caller, t, { url: 'http://127.0.0.1:9/' })

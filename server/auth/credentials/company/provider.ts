@@ -277,7 +277,7 @@ export class CompanyProvider {
       const { supportsPKCE: _, ...metadata } = configuration.serverMetadata()
       if (metadata.issuer !== settings.issuer) throw calledOtherwise(metadata.issuer)
       for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
-        if (isUsable(String(metadata[name]))) continue
+        if (isUsable(metadata[name])) continue
         throw new CompanyFailure('company-answer-invalid', `its ${name} is no https address`)
       }
       const keys = createRemoteJWKSet(new URL(String(metadata.jwks_uri)), {
@@ -311,7 +311,8 @@ const isPlainHttp = (address: string) => {
   return url?.protocol === 'http:' && isLoopbackHost(url.hostname)
 }
 
-const isUsable = (address: string) => URL.parse(address)?.protocol === 'https:' || isPlainHttp(address)
+const isUsable = (address: unknown) =>
+  typeof address === 'string' && (URL.parse(address)?.protocol === 'https:' || isPlainHttp(address))
 
 /** Asks the provider, in bounded time, for an answer of bounded length. Follows no redirect. */
 async function boundedFetch(
