@@ -7,6 +7,15 @@ interface Own<Value> {
   etag: string
 }
 
+/** The same for the same content, in whatever order its members are. */
+function spelled(content: object): string {
+  return JSON.stringify(content, (_, value) =>
+    value instanceof Object && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort())
+      : value,
+  )
+}
+
 /**
  * A draft of something that is loaded with a version. A newer version with the same content, as after a press
  * on the switch of an account, does not conflict with it.
@@ -18,8 +27,8 @@ export function useEdit<Value extends object>(
   loadedEtag: string,
 ) {
   const draft = useDraft<Own<Value>>(place, userId)
-  const text = JSON.stringify(loaded)
-  const own = draft.value && JSON.stringify(draft.value.value) !== text ? draft.value : undefined
+  const text = spelled(loaded)
+  const own = draft.value && spelled(draft.value.value) !== text ? draft.value : undefined
   const etag = own && own.seen !== text ? own.etag : loadedEtag
   return {
     value: own?.value ?? loaded,
@@ -31,7 +40,7 @@ export function useEdit<Value extends object>(
     saved(sent: Value, next: string) {
       const now = readDraft<Own<Value>>(place, userId)
       if (now === undefined || now.value === sent) draft.drop()
-      else draft.keep({ ...now, seen: JSON.stringify(sent), etag: next })
+      else draft.keep({ ...now, seen: spelled(sent), etag: next })
     },
   }
 }
