@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { spellStatement, verifyDecision } from '../../../proof/decision.ts'
 import { readReceipt } from '../../../proof/receipt.ts'
@@ -18,6 +18,7 @@ import { Passkey } from '../../support/authenticator.ts'
 import type { Answer, Client } from '../../support/client.ts'
 import { decide, type Presented, prepare, sign, touch } from '../../support/decisions.ts'
 import { addDocument, digestOf } from '../../support/documents.ts'
+import { interruptedInstance } from '../../support/interrupted.ts'
 import { storedEvents } from '../../support/kept-log.ts'
 import { seal } from '../../support/log.ts'
 import { createdId } from '../../support/orders.ts'
@@ -271,7 +272,23 @@ describe('a decision that is signed with a passkey', () => {
     })
   })
 
+  it('is prepared only if all could be made now: the answer names the first that could not', async () => {
+    const [open = '', decided = ''] = await strictOrders(2)
+    assert.equal((await decide(ann.caller, decided, await one(ann, decided))).status, 204)
+    for (const [order, status, code] of [
+      [{ id: decided, version: 2 }, 409, 'order-not-pending'],
+      [{ id: decided, version: 1 }, 412, 'precondition-failed'],
+      [{ id: randomUUID(), version: 1 }, 404, 'order-not-found'],
+    ] as const) {
+      const answer = await prepare(ann.caller, { orders: [{ id: open, version: 1 }, order] })
+      assertProblem(answer, status, code)
+      const [{ pointer, code: said }] = answer.body.errors
+      assert.deepEqual([pointer, said], ['#/orders/1', code])
+    }
+  })
+
   describe('counts for nothing', () => {
+    const instance = interruptedInstance(service)
     it('on its own portal’s word: a statement that this service did not make', async () => {
       const id = await strictOrder()
       const answer = await prepare(ann.caller, { orders: [id] })
@@ -377,6 +394,19 @@ describe('a decision that is signed with a passkey', () => {
       const signed = (await sign(browser, carl.passkey, { orders: [id] }))[0]
       assert.equal((await browser.send('DELETE', `/v1/auth/passkeys/${carl.passkey.id}`)).status, 204)
       await refusedSignature({ ...carl, caller: browser }, id, signed, /No passkey of this account/)
+    })
+
+    it('if the passkey is removed after it was looked at', async () => {
+      const id = await strictOrder()
+      const carl = await signer('Admin')
+      const caller = await signIn(instance, carl)
+      await caller.fetchAntiforgeryToken()
+      const [signed] = await sign(caller, carl.passkey, { orders: [id] })
+      instance.interrupt('approveOrder', async (write) => {
+        assert.equal((await caller.send('DELETE', `/v1/auth/passkeys/${carl.passkey.id}`)).status, 204)
+        return write()
+      })
+      await refusedSignature({ ...carl, caller }, id, signed, /removed meanwhile/)
     })
 
     it('if the counter of a key that is bound to its device did not rise', async () => {
