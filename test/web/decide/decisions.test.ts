@@ -146,11 +146,22 @@ describe('prepareDecisions tries again', () => {
     assert.equal(seen.sent[3]?.idempotencyKey, seen.sent[0]?.idempotencyKey)
   })
 
+  const signed = { etag: '"1"', signedVersion: 1 }
+  const subject: Subject = { id: 'a', customer: 'A', total: 1, createdAtUtc, status: 0, ...signed }
+
+  it('under the signature that it has after no clear answer', async () => {
+    const { service, seen } = scripted({ failures: { a: [refusal('internal-error', 500)] } })
+    const decisions = prepareDecisions([subject], service)
+    await decisions.start(new Map([['a', { signature: 'first' }]]))
+    assert.deepEqual(decisions.toSign(), [])
+    await decisions.start(new Map())
+    const requests = seen.sent.map(({ signature, idempotencyKey }) => `${signature} ${idempotencyKey}`)
+    assert.deepEqual([requests.length, new Set(requests).size], [2, 1])
+  })
+
   it('with a new signature, which is another request, if the first one no longer fits', async () => {
     const failures = { a: [refusal('decision-signature-invalid', 400)] }
     const { service, seen } = scripted({ failures })
-    const signed = { etag: '"1"', signedVersion: 1 }
-    const subject: Subject = { id: 'a', customer: 'A', total: 1, createdAtUtc, status: 0, ...signed }
     const decisions = prepareDecisions([subject], service)
     for (const signature of ['first', 'second']) {
       assert.equal(decisions.toSign().length, 1)
