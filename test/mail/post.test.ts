@@ -269,4 +269,24 @@ describe('the post', () => {
       assert.equal((await all()).length, left.length)
     })
   })
+
+  it('adds news to a mail that could not be sent for a day, and then begins another', async () => {
+    const [kind, recipient, gatherMilliseconds] = ['unsent', 'x', 30_000]
+    const [began, day] = [service.now(), 24 * 60 * minute]
+    await withRawDatabase(service.databaseUrl, async (trx) => {
+      const counts: number[] = []
+      for (const later of [0, day - 1, day]) {
+        const mail = {
+          kind,
+          recipient,
+          about: `${later}`,
+          nowMilliseconds: began + later,
+          gatherMilliseconds,
+        }
+        await insertMail(trx, mail)
+        counts.push(Number(await countWaiting(trx, { kind, recipient })))
+      }
+      assert.deepEqual(counts, [1, 1, 2])
+    })
+  })
 })
