@@ -287,6 +287,17 @@ describe('a decision that is signed with a passkey', () => {
     }
   })
 
+  it('is prepared once for each order, and names those whose id is none', async () => {
+    const id = await strictOrder()
+    const errorsOf = async (...ids: string[]) => {
+      const orders = ids.map((each) => ({ id: each, version: 1 }))
+      const { body } = await prepare(ann.caller, { orders })
+      return body.errors.map(({ pointer, code }: Record<string, string>) => `${pointer} ${code}`)
+    }
+    assert.deepEqual(await errorsOf(id, id), ['#/orders/1/id repeated'])
+    assert.deepEqual(await errorsOf('x', 'y'), ['#/orders/0/id format', '#/orders/1/id format'])
+  })
+
   describe('counts for nothing', () => {
     const instance = interruptedInstance(service)
     it('on its own portal’s word: a statement that this service did not make', async () => {

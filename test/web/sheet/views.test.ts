@@ -214,7 +214,7 @@ describe('the view of a sheet', () => {
     assert.equal(taken, 3)
   })
 
-  it('asks which column and which number is meant', () => {
+  it('asks which column and which number is meant', async () => {
     show('a\tb\tc\nd\te\tf')
     handler('onChange')({ target: { value: '2' } })
     drawnAgain()
@@ -223,7 +223,7 @@ describe('the view of a sheet', () => {
     sheet.set({ text: 'a\tb\t7\nd\te\t8', columns: { customer: 1, total: 2 } })
     assert.match(all(), /^2 orders can be created\./)
     show('Acme\t1.234')
-    handler('onSubmit')(given)
+    await send()
     assert.equal(sheet.get().sent, undefined)
     handler('onChoose')('.')
     assert.match(all(), /^1 order can be created\. \| .* 1\.234 \| 1 order, 1\.234 in total\./)
