@@ -14,6 +14,11 @@ export const systemClock: Clock = () => Date.now()
  */
 export const clockDifferenceMilliseconds = 60_000
 
+/** From when on a plan was made by a clock that was set back since: no other is made so far ahead. */
+export function tooFarAhead(nowMilliseconds: number, longestMilliseconds: number): number {
+  return nowMilliseconds + longestMilliseconds + clockDifferenceMilliseconds
+}
+
 /** RFC 3339 in UTC with `Z` and milliseconds, the form of every instant on the wire. */
 export function formatInstant(milliseconds: number): string {
   return new Date(milliseconds).toISOString()

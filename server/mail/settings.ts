@@ -1,5 +1,7 @@
+import { sql } from '#kysely'
 import type { Stamp } from '../caller/stamp.ts'
 import { requireStanding } from '../caller/standing.ts'
+import { tooFarAhead } from '../clock.ts'
 import type { Db, Trx } from '../db/tables.ts'
 import { Temporal } from '../temporal.ts'
 import { insertMail } from './store.ts'
@@ -78,11 +80,15 @@ export async function findPrompt(trx: Trx): Promise<number[]> {
 
 export const digest = 'digest'
 
+/** A zone can skip a day. */
+const longestMilliseconds = 50 * 3_600_000
+
+const isDue = (nowMilliseconds: number) =>
+  sql<boolean>`(next_digest_at <= ${nowMilliseconds}
+    or next_digest_at > ${tooFarAhead(nowMilliseconds, longestMilliseconds)})`
+
 export async function hasDueDigest(db: Db, nowMilliseconds: number): Promise<boolean> {
-  const due = db
-    .selectFrom('mail_settings')
-    .select('principal_id')
-    .where('next_digest_at', '<=', nowMilliseconds)
+  const due = db.selectFrom('mail_settings').select('principal_id').where(isDue(nowMilliseconds))
   return (await due.limit(1).executeTakeFirst()) !== undefined
 }
 
@@ -91,7 +97,8 @@ const digestsOfBatch = 50
 
 /**
  * Queues the daily mails that are due, and plans the next ones. One whose recipient has moved to another zone
- * meanwhile is only planned again. Returns whether there may be more.
+ * meanwhile, or that was planned by a clock that was ahead, is only planned again. Returns whether there may
+ * be more.
  */
 export async function queueDigests(
   trx: Trx,
@@ -101,7 +108,7 @@ export async function queueDigests(
     .selectFrom('mail_settings')
     .innerJoin('users', 'users.principal_id', 'mail_settings.principal_id')
     .select(['mail_settings.principal_id as id', 'hour', 'time_zone as timeZone', 'next_digest_at as at'])
-    .where('next_digest_at', '<=', nowMilliseconds)
+    .where(isDue(nowMilliseconds))
     .$narrowType<{ at: number }>()
     .orderBy('next_digest_at')
     .limit(digestsOfBatch)
@@ -114,7 +121,7 @@ export async function queueDigests(
       .where('principal_id', '=', id)
       .where('next_digest_at', '=', at)
       .executeTakeFirst()
-    const isItsHour = nextDigest(zone, hour, at - 1) === at
+    const isItsHour = at <= nowMilliseconds && nextDigest(zone, hour, at - 1) === at
     if (numUpdatedRows === 1n && isItsHour) {
       await insertMail(trx, { kind: digest, recipient: String(id), nowMilliseconds })
     }

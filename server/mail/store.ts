@@ -1,5 +1,6 @@
-import { sql } from '#kysely'
+import { type RawBuilder, type SqlBool, sql } from '#kysely'
 import type { Place } from '../../proof/place.ts'
+import { tooFarAhead } from '../clock.ts'
 import type { Db, Trx } from '../db/tables.ts'
 import { removal } from '../upkeep.ts'
 
@@ -87,9 +88,12 @@ export async function dueMails(
   nowMilliseconds: number,
 ): Promise<QueuedMail[]> {
   const names = kinds.map((kind) => sql`select cast(${kind} as text) as kind`)
+  const ahead = tooFarAhead(nowMilliseconds, Math.max(...pausesMilliseconds))
+  const first = (due: RawBuilder<SqlBool>) =>
+    sql`(select id from mails where mails.kind = kinds.kind and sent_at is null and ${due}
+      order by due_at, id limit 1)`
   const { rows } = await sql<QueuedMail>`select id, kind, recipient, about, attempts from mails where id in (
-    select (select id from mails where mails.kind = kinds.kind and sent_at is null
-      and due_at <= ${nowMilliseconds} order by due_at, id limit 1)
+    select coalesce(${first(sql`due_at <= ${nowMilliseconds}`)}, ${first(sql`due_at > ${ahead}`)})
     from (${sql.join(names, sql` union all `)}) as kinds)`.execute(db)
   return rows
 }

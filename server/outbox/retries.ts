@@ -34,6 +34,12 @@ export const defaultRetries: Retries = {
 /** A pause is up to a tenth longer or shorter, so that receivers do not all come back at once. */
 const jitter = 0.1
 
+/** How far ahead the next attempt can be after this many failures in a row, in milliseconds. */
+export function longestPause(failures: number, { pauses, limit, longestWish }: Retries): number {
+  const planned = pauses[Math.min(failures, pauses.length) - 1] ?? limit
+  return Math.max(Math.round(planned * (1 + jitter)), longestWish)
+}
+
 /** How a courier reports an attempt. */
 export interface Report extends Attempt {
   /** The receiver wants no more events, ever. */
@@ -50,7 +56,7 @@ export function afterFailure(
 ): Exclude<Next, { kind: 'delivered' }> {
   if (isGone) return { kind: 'disabled', because: 'gone' }
   const { pauses, limit, longestWish } = retries
-  const since = failingSince ?? at
+  const since = Math.min(failingSince ?? at, at)
   if (at >= since + limit) return { kind: 'disabled', because: 'failing' }
   const planned = pauses[Math.min(failures, pauses.length - 1)] ?? limit
   const pause = planned * (1 + jitter * (2 * random - 1))

@@ -1,12 +1,12 @@
 import { isSame } from '../../proof/place.ts'
 import { contradictionOf, endOfLog, readOn, type SealedEvent } from '../audit/audit.ts'
 import { machineStamp } from '../caller/stamp.ts'
-import type { Clock } from '../clock.ts'
+import { type Clock, tooFarAhead } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Log } from '../log.ts'
 import { repeat } from '../upkeep.ts'
 import { type Courier, isSelected, messageIdOf, typeOf } from './outbox.ts'
-import { afterFailure, defaultRetries, type Report, type Retries } from './retries.ts'
+import { afterFailure, defaultRetries, longestPause, type Report, type Retries } from './retries.ts'
 import { findSubscriptions, knownOf, type Subscription, type SubscriptionKind } from './store.ts'
 
 /** The log is sealed twice a second; both together stay far below two seconds. */
@@ -67,13 +67,17 @@ export class Sender {
    * because no checkpoint can be signed that would go with an event.
    */
   async look(): Promise<void> {
-    const { db, clock } = this.parts
+    const { db, clock, retries } = this.parts
     const end = await endOfLog(db.read)
     // An attempt may end after this read, which then does not know what it has put off.
     const busy = new Set(this.#busy)
+    const now = clock()
+    const isDue = ({ nextAttemptAt, failures }: Subscription) =>
+      nextAttemptAt === null ||
+      nextAttemptAt <= now ||
+      nextAttemptAt > tooFarAhead(now, longestPause(failures, retries))
     const due = (await findSubscriptions(db.read)).filter(
-      ({ id, enabled, place, nextAttemptAt }) =>
-        enabled && !busy.has(id) && !isSame(place, end) && (nextAttemptAt ?? 0) <= clock(),
+      (one) => one.enabled && !busy.has(one.id) && !isSame(one.place, end) && isDue(one),
     )
     if (due.length === 0 || (await contradictionOf(db.read)) !== undefined) return
     if (await this.#lease.isHeld()) {

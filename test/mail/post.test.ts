@@ -3,11 +3,13 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Post, startPost } from '../../server/mail/post.ts'
+import { hasDueDigest, nextDigest, queueDigests } from '../../server/mail/settings.ts'
 import {
   claimMail,
   countSent,
   countWaiting,
   dropMail,
+  dueMails,
   findGathering,
   insertMail,
   isQueued,
@@ -287,6 +289,41 @@ describe('the post', () => {
         counts.push(Number(await countWaiting(trx, { kind, recipient })))
       }
       assert.deepEqual(counts, [1, 1, 2])
+    })
+  })
+
+  it('does not wait for a time that only a clock that was ahead could plan', async () => {
+    const now = service.now()
+    const { id: principal_id } = await newUser(service)
+    const far = now + 10 * 60 * minute + minute
+    await withRawDatabase(service.databaseUrl, async (trx) => {
+      const row = { kind: 'ahead', recipient: 'x', about: '', queued_at: now, attempts: 1 }
+      await trx
+        .insertInto('mails')
+        .values({ ...row, due_at: far, principal_id: null, sent_at: null })
+        .execute()
+      const due = async (at: number) => (await dueMails(trx, ['ahead'], at)).length
+      assert.deepEqual([await due(now), await due(now - 1), await due(far)], [0, 1, 1])
+    })
+    await withRawDatabase(service.databaseUrl, async (trx) => {
+      const next_digest_at = now + 50 * 60 * minute + minute
+      const settings = { waiting: 'daily', hour: 8, decided: 0, noted: 0 } as const
+      await trx
+        .insertInto('mail_settings')
+        .values({ ...settings, principal_id, next_digest_at })
+        .execute()
+      assert.deepEqual([await hasDueDigest(trx, now), await hasDueDigest(trx, now - 1)], [false, true])
+      // It would have been the hour of the person.
+      const planned = nextDigest('UTC', 8, next_digest_at)
+      await trx.updateTable('mail_settings').set({ next_digest_at: planned }).execute()
+      await queueDigests(trx, { nowMilliseconds: now, defaultTimeZone: 'UTC' })
+      const { at } = await trx
+        .selectFrom('mail_settings')
+        .where('principal_id', '=', principal_id)
+        .select('next_digest_at as at')
+        .executeTakeFirstOrThrow()
+      assert.equal(Number(at), nextDigest('UTC', 8, now))
+      assert.equal(await isQueued(trx, 'digest'), false)
     })
   })
 })

@@ -1,7 +1,7 @@
 // engine: none
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { afterFailure, defaultRetries } from '../../server/outbox/retries.ts'
+import { afterFailure, defaultRetries, longestPause } from '../../server/outbox/retries.ts'
 
 const report = { at: 1_000_000, durationMilliseconds: 5, status: 503, failure: 'it answered 503', answer: '' }
 const fresh = { failures: 0, failingSince: null }
@@ -35,6 +35,13 @@ describe('after a failure', () => {
       kind: 'disabled',
       because: 'failing',
     })
+  })
+
+  it('no pause is longer than the longest, and three days are over although a clock was ahead', () => {
+    const hours = [1, 8, 9, 30].map((failures) => longestPause(failures, defaultRetries) / hour)
+    assert.deepEqual(hours, [1, 15.4, 13.2, 13.2])
+    const next = afterFailure({ failures: 3, failingSince: report.at + 99 * hour }, report, options)
+    assert.partialDeepStrictEqual(next, { kind: 'retry', failingSince: report.at })
   })
 
   it('a receiver that is gone is disabled at once', () => {

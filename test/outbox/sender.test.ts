@@ -1,11 +1,13 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { endOfLog } from '../../server/audit/audit.ts'
 import { machineStamp } from '../../server/caller/stamp.ts'
 import { findAttempts, findSubscription } from '../../server/outbox/store.ts'
 import { newAdministrator } from '../support/administration.ts'
 import type { Client } from '../support/client.ts'
+import { withRawDatabase } from '../support/database.ts'
 import { storedEvents } from '../support/kept-log.ts'
 import { addEvents } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
@@ -186,6 +188,29 @@ describe('the sender', () => {
       sequences,
       [0, 0, 1, 1, 2, 2].map((place) => [...new Set(sequences)].sort()[place]),
     )
+  })
+
+  it('does not wait for a time that only a clock that was ahead could plan', async (t) => {
+    const receiver = await startReceiver(t)
+    const { admin, state, id } = await webhookFor(t, receiver)
+    await create(admin, 1)
+    // After one failure, a receiver can ask for an hour.
+    for (const [ahead, isSent] of [
+      [3_660_000, false],
+      [3_660_001, true],
+    ] as const) {
+      await withRawDatabase(service.databaseUrl, (db) =>
+        db
+          .updateTable('subscriptions')
+          .set({ failures: 1, next_attempt_at: service.now() + ahead })
+          .where('id', '=', id)
+          .execute(),
+      )
+      await nextTurn()
+      await sender(t).look()
+      if (isSent) await until(async () => (await state()).isUpToDate)
+      assert.equal(receiver.received.length, Number(isSent))
+    }
   })
 
   it('does not wait for receivers that hang', async (t) => {
