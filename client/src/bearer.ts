@@ -31,11 +31,17 @@ export function appClient({ signedIn, keep = () => undefined, ...connection }: A
   const exchange = sender(connection)
   const anonymous = clientOf(connection, exchange)
   let current = signedIn
+  let turns = 0
 
+  /** The latest counts: a pair that is still being kept when the person signs out is not used. */
   async function become(pair: Schemas['TokenPair'] | undefined): Promise<void> {
+    turns += 1
+    const turn = turns
     const next = pair && { ...pair, refreshKey: crypto.randomUUID() }
+    if (next === undefined) current = undefined
     await keep(next)
-    current = next
+    if (turn === turns) current = next
+    else await keep(current)
   }
 
   async function renew(): Promise<void> {

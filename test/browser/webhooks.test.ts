@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
 import { newUser } from '../support/accounts.ts'
@@ -88,8 +89,16 @@ describe('webhooks', () => {
     const receiver = await startReceiver(t)
     const { id } = await newWebhook(caller, { url: receiver.url })
     const page = await visit(person, boss, `/webhooks/${id}`)
+    // The webhook is drawn in its new state before its attempts are there, and before the words.
+    await page.route('**/deliveries*', async (route) => {
+      await pause(300)
+      await route.fallback()
+    })
     await button(page, 'Disable').click()
+    await says(page, 'The webhook is disabled')
     await button(page, 'Enable').click()
+    await says(page, 'The webhook is enabled')
+    await page.unroute('**/deliveries*')
     await button(page, 'Disable').waitFor()
 
     assert.equal(await button(page, 'Create new secret').isVisible(), false)

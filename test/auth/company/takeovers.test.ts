@@ -398,7 +398,8 @@ describe('a logout by the provider', () => {
     const { forger } = parts
     await linked(parts, 'two sessions')
     const { browser: one } = await enterWith(parts, { sub: 'two sessions', sid: 'of one' })
-    const { browser: oneMore } = await enterWith(parts, { sub: 'two sessions', sid: 'of one' })
+    const { browser: oneMore, outcome } = await enterWith(parts, { sub: 'two sessions', sid: 'of one' })
+    assert.equal(outcome, null)
     const { browser: two } = await enterWith(parts, { sub: 'two sessions', sid: 'of two' })
     const token = await forger.sign(forger.logoutClaims({ sub: undefined, sid: 'of one' }))
     assert.equal((await send(token)).status, 200)

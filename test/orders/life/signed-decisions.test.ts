@@ -161,6 +161,8 @@ describe('a decision that is signed with a passkey', () => {
       await grantRoles(service, deputy, ['Admin'])
       const caller = await bearerOf(service, deputy)
       await refusedSignature({ ...deputy, caller }, next, early, /another for/)
+      assert.equal((await decide(caller, next, await one({ ...deputy, caller }, next))).status, 204)
+      assert.equal((await eventOf(next)).for, null)
       await endAbsence(service, ann)
     })
 

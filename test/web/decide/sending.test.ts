@@ -202,6 +202,7 @@ describe('a decision that was held', () => {
     await pass(undoMilliseconds)
     assert.deepEqual(kinds(), ['refused'])
     hold(mara, 'approve', subject)
+    assert.deepEqual(kinds(), ['refused', 'held'])
     await signOut()
     assert.deepEqual([kinds(), held(), asksBeforeLeaving()], [[], [], false])
     await loadSession()

@@ -111,14 +111,14 @@ function NewRole({ hasAuditor }: { hasAuditor: boolean }) {
     () => announce('The role Auditor has been added. It can read all orders and the log.'),
   )
   const adding = useAction(
-    () => addRole(name),
-    () => {
-      announce(`The role ${name} has been added. It has no permissions yet.`)
-      setName('')
+    (added: string) => addRole(added),
+    (_, added) => {
+      announce(`The role ${added} has been added. It has no permissions yet.`)
+      setName((now) => (now === added ? '' : now))
     },
   )
   return (
-    <Form className="card card-stack" aria-label="Add role" onSubmit={() => adding.act()}>
+    <Form className="card card-stack" aria-label="Add role" onSubmit={() => adding.act(name)}>
       <Input
         label="New role"
         value={name}

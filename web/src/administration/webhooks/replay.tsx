@@ -11,14 +11,14 @@ import { replayWebhook, type Webhook } from './queries.ts'
 export function Replay({ webhook: { id } }: { webhook: Webhook }) {
   const [from, setFrom] = useState('')
   const replaying = useAction(
-    () => replayWebhook(id, Number(from)),
-    () => {
-      announce(`Sending again from log entry #${formatCount(Number(from))} on`)
-      setFrom('')
+    (sent: string) => replayWebhook(id, Number(sent)),
+    (_, sent) => {
+      announce(`Sending again from log entry #${formatCount(Number(sent))} on`)
+      setFrom((now) => (now === sent ? '' : now))
     },
   )
   return (
-    <Form className="card card-stack" aria-label="Send events again" onSubmit={() => replaying.act()}>
+    <Form className="card card-stack" aria-label="Send events again" onSubmit={() => replaying.act(from)}>
       <h2>Send events again</h2>
       <p className="soft">
         Everything that the webhook asks for is sent again from a log entry on, in order. Events that it had

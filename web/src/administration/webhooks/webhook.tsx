@@ -64,18 +64,20 @@ function Details({ webhook: { id, url, events }, etag }: WebhookProps) {
   )
 }
 
+/** The words after a press: what is shown by then may be the new state. */
+const switched = {
+  Enable: 'The webhook is enabled',
+  Disable: 'The webhook is disabled',
+  'Try again now': 'The next attempt comes at once',
+}
+
 /** How far it is, the switch, and a test. */
 function State({ webhook, etag }: WebhookProps) {
   const { id, enabled, failures } = webhook
   const { lines, ...sign } = stateInWords(webhook)
   const switching = useAction(
-    (next: boolean) => switchWebhook(id, etag, next),
-    (_, next) =>
-      announce(
-        next === enabled
-          ? 'The next attempt comes at once'
-          : `The webhook is ${next ? 'enabled' : 'disabled'}`,
-      ),
+    (pressed: keyof typeof switched) => switchWebhook(id, etag, pressed !== 'Disable'),
+    (_, pressed) => announce(switched[pressed]),
   )
   const testing = useAction(() => pingWebhook(id))
   return (
@@ -97,11 +99,11 @@ function State({ webhook, etag }: WebhookProps) {
           {testing.isPending ? 'Sending …' : 'Send a test'}
         </Button>
         {enabled && failures > 0 && (
-          <Button className="button" onPress={() => switching.act(true)}>
+          <Button className="button" onPress={() => switching.act('Try again now')}>
             Try again now
           </Button>
         )}
-        <Button className="button" onPress={() => switching.act(!enabled)}>
+        <Button className="button" onPress={() => switching.act(enabled ? 'Disable' : 'Enable')}>
           {enabled ? 'Disable' : 'Enable'}
         </Button>
       </div>
