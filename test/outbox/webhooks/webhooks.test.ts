@@ -201,6 +201,8 @@ describe('/v1/webhooks', () => {
       const [gone, failed, ...sent] = receiver.received.map(({ sequence }) => sequence ?? 0)
       assert.deepEqual([gone, failed], [sent[0], sent[0]])
       assert.ok(Number(sent[0]) < Number(sent[1]))
+      await caller.patch(path, { enabled: false })
+      assert.equal((await caller.get(path)).body.disabledBecause, null)
     })
   })
 
