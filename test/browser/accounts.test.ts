@@ -203,60 +203,41 @@ describe('accounts', () => {
     assert.equal(body.timeZone, 'Asia/Tokyo')
   })
 
-  for (const { kind, label, addAccount } of [
-    {
-      kind: 'user',
-      label: 'Time zone',
-      async addAccount() {
-        const { id } = await newUser(service, { roles: ['Viewer'] })
-        return { path: `/accounts/users/${id}`, at: `/v1/users/${id}`, field: 'timeZone' }
-      },
-    },
-    {
-      kind: 'service',
-      label: 'Name',
-      async addAccount() {
-        const { id } = await newClient(service)
-        return { path: `/accounts/services/${id}`, at: `/v1/clients/${id}`, field: 'displayName' }
-      },
-    },
-  ]) {
-    const [first, second, theirs] = ['Asia/Tokyo', 'Asia/Seoul', 'Europe/Paris'] as const
-
-    it(`keep what was typed about a ${kind} when someone else saves first or the switch is pressed`, async () => {
-      const { caller } = await newAdministrator(service)
-      const { path, at, field } = await addAccount()
-      const page = await visit(person, boss, path)
-      const input = page.getByLabel(label, { exact: true })
-      await input.fill(first)
-      await caller.patch(at, { [field]: theirs })
-      person.expectFault(/412/)
-      await button(page, 'Save').click()
-      await says(page, /^Someone else has changed this/)
-      assert.equal(await page.getByText('It has changed since you read it').count(), 0)
-      await checkAccessibility(page)
-      assert.equal(await input.inputValue(), first)
-      assert.equal((await caller.get(at)).body[field], theirs)
-      await button(page, 'Load current version').click()
-      await waitForFocus(button(page, 'Save'))
-      assert.equal(await input.inputValue(), theirs)
-      assert.equal(await page.getByText(/^Someone else has changed this/).count(), 0)
-      await input.fill(second)
-      await button(page, 'Save').click()
-      await says(page, 'Changes saved')
-      await waitForFocus(button(page, 'Save'))
-      assert.equal((await caller.get(at)).body[field], second)
-      await input.fill(first)
-      await button(page, 'Disable').click()
-      await button(page, 'Enable').waitFor()
-      assert.equal(await input.inputValue(), first)
-      await button(page, 'Save').click()
-      // The switch says "Changes saved", too.
-      await eventually(async () =>
-        assert.partialDeepStrictEqual((await caller.get(at)).body, { [field]: first, enabled: false }),
-      )
-    })
-  }
+  it('keep what was typed when someone else saves first or the switch is pressed', async () => {
+    const { caller } = await newAdministrator(service)
+    const { id } = await newClient(service)
+    const [at, field] = [`/v1/clients/${id}`, 'displayName']
+    const [first, second, theirs] = ['The till', 'The old till', 'The new till']
+    const page = await visit(person, boss, `/accounts/services/${id}`)
+    const input = page.getByLabel('Name', { exact: true })
+    await input.fill(first)
+    await caller.patch(at, { [field]: theirs })
+    person.expectFault(/412/)
+    await button(page, 'Save').click()
+    await says(page, /^Someone else has changed this/)
+    assert.equal(await page.getByText('It has changed since you read it').count(), 0)
+    await checkAccessibility(page)
+    assert.equal(await input.inputValue(), first)
+    assert.equal((await caller.get(at)).body[field], theirs)
+    await button(page, 'Load current version').click()
+    await waitForFocus(button(page, 'Save'))
+    assert.equal(await input.inputValue(), theirs)
+    assert.equal(await page.getByText(/^Someone else has changed this/).count(), 0)
+    await input.fill(second)
+    await button(page, 'Save').click()
+    await says(page, 'Changes saved')
+    await waitForFocus(button(page, 'Save'))
+    assert.equal((await caller.get(at)).body[field], second)
+    await input.fill(first)
+    await button(page, 'Disable').click()
+    await button(page, 'Enable').waitFor()
+    assert.equal(await input.inputValue(), first)
+    await button(page, 'Save').click()
+    // The switch says "Changes saved", too.
+    await eventually(async () =>
+      assert.partialDeepStrictEqual((await caller.get(at)).body, { [field]: first, enabled: false }),
+    )
+  })
 
   it('are listed page by page', async () => {
     const { caller } = await newAdministrator(service)

@@ -194,44 +194,6 @@ describe('an approval that must be signed', () => {
   })
 })
 
-describe('a signature whose decision meets a lost network', () => {
-  const person = browser.stayingPerson({ service })
-  const approvals = '**/v1/orders/*/approve'
-
-  /** At the question about a new order, in a browser that loses the answers to approvals. */
-  async function lostAnswers(customer: string) {
-    const { page, user, authenticator } = await theSigner(person)
-    await putPolicy(service, strict)
-    const id = await strictOrder(customer)
-    await visit(person, user, `/orders/${id}`)
-    await button(page, /^Approve/).click()
-    const signatures = new Set<string | undefined>()
-    person.expectFault(/ERR_FAILED .*\/approve\)/)
-    await page.route(approvals, async (route) => {
-      signatures.add(route.request().headers()['decision-signature'])
-      await route.abort()
-    })
-    await inDialog(page, 'Approve').click()
-    await inDialog(page, 'Stop trying').waitFor()
-    return { page, authenticator, id, signatures }
-  }
-
-  it('is sent again without another touch', async () => {
-    const { page, authenticator, id, signatures } = await lostAnswers('Whimbrel')
-    await inDialog(page, 'Stop trying').click()
-    await titled(page, 'There was no clear answer')
-    await authenticator.verifiesUser(false)
-    await inDialog(page, 'Try again').click()
-    await inDialog(page, 'Stop trying').waitFor()
-    assert.equal(await statusOf(id), 0)
-    await page.unroute(approvals)
-    await closed(page)
-    await authenticator.verifiesUser(true)
-    assert.equal(await statusOf(id), 1)
-    assert.equal(signatures.size, 1)
-  })
-})
-
 /** The time of the page is held, so these come last. */
 describe('a signature in a review', () => {
   const person = browser.stayingPerson({ service })

@@ -299,13 +299,19 @@ describe('a decision in the dialog', () => {
     assert.deepEqual([sent.length, closed, said()], [3, [], ['3 of 4 orders approved']])
   })
 
-  it('waits for the touch that signs it, and is not sent without', async () => {
+  /** A rejection with a signature is asked for. Returns the way to answer what is to be signed. */
+  async function askToSign() {
     const { promise, resolve } = Promise.withResolvers<Response>()
     answer = () => promise
     ask('reject', { ...subject, signedVersion: 1 })
     type('Too dear.')
     press('Reject')
     await settled()
+    return resolve
+  }
+
+  it('waits for the touch that signs it, and is not sent without', async () => {
+    const resolve = await askToSign()
     assert.ok(drawnAgain().includes('Waiting for your passkey …'))
     resolve(problemWith(422, 'order-not-pending'))
     await settled()
@@ -318,12 +324,7 @@ describe('a decision in the dialog', () => {
   })
 
   it('is not sent if its dialog is gone before the touch', async () => {
-    const { promise, resolve } = Promise.withResolvers<Response>()
-    answer = () => promise
-    ask('reject', { ...subject, signedVersion: 1 })
-    type('Too dear.')
-    press('Reject')
-    await settled()
+    const resolve = await askToSign()
     leave()
     resolve(problemWith(403, 'passkey-needed'))
     await settled()
