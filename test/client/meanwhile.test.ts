@@ -69,7 +69,7 @@ it('an antiforgery token that could not be fetched is fetched again', async () =
   await browser.signOut()
 })
 
-it('who stops reading an export ends its connection', async () => {
+it('an export that is read no further ends its connection', async () => {
   let isCancelled = false
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new TextEncoder().encode('{"id":"a"}\n{"id":"b"}\n')),
