@@ -14,7 +14,7 @@ export const systemClock: Clock = () => Date.now()
  */
 export const clockDifferenceMilliseconds = 60_000
 
-/** From when on a plan was made by a clock that was set back since: no other is made so far ahead. */
+/** A plan for later than this was made by a clock that was set back since: no other is so far ahead. */
 export function tooFarAhead(nowMilliseconds: number, longestMilliseconds: number): number {
   return nowMilliseconds + longestMilliseconds + clockDifferenceMilliseconds
 }

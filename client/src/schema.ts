@@ -86,7 +86,7 @@ export interface paths {
     post: operations['checkLink']
   }
   '/v1/auth/email': {
-    /** Ask for another email of the caller's account. A link is mailed to the new address, and at the same time a warning to the old one; at most three times an hour. It voids the previous link. The email changes when the link is confirmed, and the old address is mailed once more. The answer is the same whether or not another account has the address. */
+    /** Ask for another email of the caller's account. A link is mailed to the new address, and at the same time a warning to the old one; at most three times an hour. It voids the previous link; beyond that limit only one to another address. The email changes when the link is confirmed, and the old address is mailed once more. The answer is the same whether or not another account has the address. */
     put: operations['changeEmail']
   }
   '/v1/auth/email/use': {

@@ -80,12 +80,12 @@ export async function findPrompt(trx: Trx): Promise<number[]> {
 
 export const digest = 'digest'
 
-/** A zone can skip a day. */
-const longestMilliseconds = 50 * 3_600_000
+/** How far ahead the next daily mail can be: a zone can skip a day. */
+const longestWaitMilliseconds = 50 * 3_600_000
 
 const isDue = (nowMilliseconds: number) =>
   sql<boolean>`(next_digest_at <= ${nowMilliseconds}
-    or next_digest_at > ${tooFarAhead(nowMilliseconds, longestMilliseconds)})`
+    or next_digest_at > ${tooFarAhead(nowMilliseconds, longestWaitMilliseconds)})`
 
 export async function hasDueDigest(db: Db, nowMilliseconds: number): Promise<boolean> {
   const due = db.selectFrom('mail_settings').select('principal_id').where(isDue(nowMilliseconds))

@@ -26,8 +26,8 @@ export interface RequestEmailInput {
 
 /**
  * Mails a link to the new address, whether or not another account has it, and at the same time a word to the
- * old one. A newer request replaces the older one, and its link ends. Beyond the limit of mails nothing
- * is mailed, and a link to another address ends without a successor. Throws `authentication-required`.
+ * old one. A newer request replaces the older one, and its link ends. Beyond the limit nothing is mailed, and
+ * only a link to another address ends. Throws `authentication-required`.
  */
 export async function requestEmail(trx: Trx, input: RequestEmailInput): Promise<void> {
   const { email: newEmail, tokenHash, signInId, stamp } = input

@@ -73,7 +73,7 @@ export const linkRoutes: Routes<AuthParts> = {
   changeEmail: route('PUT /v1/auth/email', {
     summary: "Ask for another email of the caller's account",
     description:
-      'A link is mailed to the new address, and at the same time a warning to the old one; at most three times an hour. It voids the previous link. The email changes when the link is confirmed, and the old address is mailed once more. The answer is the same whether or not another account has the address.',
+      'A link is mailed to the new address, and at the same time a warning to the old one; at most three times an hour. It voids the previous link; beyond that limit only one to another address. The email changes when the link is confirmed, and the old address is mailed once more. The answer is the same whether or not another account has the address.',
     access: 'person',
     needsRecentSignIn: true,
     problems: ['mail-unavailable'],
