@@ -223,6 +223,9 @@ interface FurtherFacts {
   description: string
 }
 
+/** When a pending order was last approved, or else created: nothing else changes one that has an approval. */
+const lastApproval = 'case approvals_given when 0 then created_at else updated_at end'
+
 /** Further columns that a list can show and be filtered by. */
 export const furtherColumns = {
   number: {
@@ -254,9 +257,7 @@ export const furtherColumns = {
   waitingSince: {
     kind: 'instant',
     nullable: true,
-    // Nothing but an approval changes a pending order that has one.
-    expression: `case status when ${awaitingApproval} then
-      case approvals_given when 0 then created_at else updated_at end end`,
+    expression: `case status when ${awaitingApproval} then ${lastApproval} end`,
     description:
       'Since when it has waited for the next approval: its last approval, or its creation; null unless it is pending.',
   },
