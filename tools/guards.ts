@@ -160,6 +160,7 @@ function copyTree(target: string): string {
     'tools',
     'package.json',
     'package-lock.json',
+    'tsconfig.json',
     'README.md',
   ])
     cpSync(join(root, entry), join(target, entry), { recursive: true, preserveTimestamps: true })
