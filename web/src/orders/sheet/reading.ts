@@ -125,7 +125,7 @@ function delimiterOf(text: string): string {
     return {
       delimiter,
       orders: lines.filter(isOrder).length,
-      isRegular: widths.every((width) => width > 1 && width === widths[0]),
+      isRegular: widths.every((width) => width === widths[0]),
       divided: widths.filter((width) => width > 1).length,
     }
   })

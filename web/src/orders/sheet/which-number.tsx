@@ -17,7 +17,7 @@ export function WhichNumber({ doubt, decimal }: { doubt: string; decimal: Decima
         legend={`“${doubt.trim()}” means`}
         options={options}
         value={decimal}
-        onChoose={(value) => value && readWith({ decimal: value })}
+        onChoose={(decimal) => readWith({ decimal })}
       />
       {decimal === undefined && <p className="field-hint">Choose one before you create the orders.</p>}
     </div>
