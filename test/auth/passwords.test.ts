@@ -166,6 +166,7 @@ describe('passwords', () => {
 
   it('the check of new passwords makes no other account wait, however many passwords one account sends', async () => {
     const judge = new PasswordJudge()
+    await assert.rejects(judge.faultOf(5 as never, ['broken']), TypeError)
     const ended: string[] = []
     // Too short, so it is refused without searching the lists, which takes long.
     const judgeOne = async (name: string) => {

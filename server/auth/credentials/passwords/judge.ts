@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { Problem } from '../../../problems/problems.ts'
 import { OneAtATime } from './one-at-a-time.ts'
@@ -23,13 +24,15 @@ export class PasswordJudge {
   }
 }
 
-function judgeApart(workerData: { password: string; names: readonly string[] }): Promise<string | undefined> {
-  return new Promise((resolve, reject) => {
-    const judge = new Worker(new URL('../../../judge.ts', import.meta.url), { workerData })
-    judge.once('message', resolve)
-    judge.once('error', reject)
-    judge.once('exit', (code) => reject(new Error(`the judge of passwords ended with ${code}`)))
-  })
+interface Candidate {
+  password: string
+  names: readonly string[]
+}
+
+async function judgeApart(workerData: Candidate): Promise<string | undefined> {
+  const judge = new Worker(new URL('../../../judge.ts', import.meta.url), { workerData })
+  const [fault] = await once(judge, 'message')
+  return fault
 }
 
 /** `names` are those of the account. Throws `validation-failed` if the password breaks a rule. */
