@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { machineStamp } from '../../../server/caller/stamp.ts'
 import { bearerOf, newClient, newUser, type TestUser, tokenPair } from '../../support/accounts.ts'
 import { accountEvents, newAdministrator } from '../../support/administration.ts'
+import { newPasskey } from '../../support/passkeys.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { testService } from '../../support/service.ts'
 
@@ -25,6 +26,7 @@ describe('a user who can no longer manage accounts', () => {
 
   it('changes nothing with a token that worked a moment ago', async () => {
     const other = await newUser(service, { roles: ['Admin'] })
+    const passkey = await newPasskey(service, other)
     const client = await newClient(service)
     await service.db.write('addRole', { role: 'Spare', permissions: [], stamp: stamp() })
     const { accessToken } = await tokenPair(service, other)
@@ -35,6 +37,7 @@ describe('a user who can no longer manage accounts', () => {
       ['POST', `/v1/users/${other.id}/links`],
       ['DELETE', `/v1/users/${other.id}/sessions/${session.id}`],
       ['DELETE', `/v1/users/${other.id}/sessions`],
+      ['DELETE', `/v1/users/${other.id}/passkeys/${passkey.id}`],
       ['DELETE', `/v1/users/${other.id}/absence`],
       ['POST', '/v1/clients', { clientId: 'Mine', roles: ['Admin'] }],
       ['PATCH', `/v1/clients/${client.id}`, { roles: ['Admin'] }],
@@ -50,7 +53,8 @@ describe('a user who can no longer manage accounts', () => {
       await disable(user)
       assertProblem(await caller.send(method, path, body), 401, 'authentication-required')
     }
-    assert.deepEqual((await accountEvents(service, other.id)).length, 1)
+    const kinds = (await accountEvents(service, other.id)).map(({ kind }) => kind)
+    assert.deepEqual(kinds, ['user-added', 'passkey-added'])
   })
 
   it('cannot restore a role to themselves, nor a permission to their role', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { findUserByEmail } from '../../../server/auth/accounts/users/store.ts'
+import { machineStamp } from '../../../server/caller/stamp.ts'
 import { newLink, newUser, setEnabled, signIn } from '../../support/accounts.ts'
 import { accountEvents } from '../../support/administration.ts'
 import { Passkey } from '../../support/authenticator.ts'
@@ -225,6 +226,17 @@ describe('linking a company account', () => {
       db.updateTable('passkeys').set({ rp_id: 'old.example.com' }).where('id', '=', former.id).execute(),
     )
     assertProblem(await opener.send('DELETE', '/v1/auth/company'), 409, 'last-credential')
+  })
+
+  it('is the first credential of a new account by a one-time link, and the log says so', async () => {
+    const [name, stamp] = ['fresh', machineStamp(service.now())]
+    const user = { userName: name, email: `${name}@example.com`, passwordHash: null, timeZone: null }
+    const { id } = await service.db.write('addUser', { ...user, roles: [], stamp })
+    const opener = service.client()
+    const token = await newLink(service, { account: { kind: 'user', name } })
+    const { url } = (await opener.post('/v1/auth/links/use/company', { token })).body
+    assert.equal(outcomeOf(await comeBack(opener, await atProvider(url, name))), null)
+    assert.equal((await eventsOf(service, id)).find(({ kind }) => kind === 'link-used').first, true)
   })
 })
 

@@ -270,7 +270,8 @@ describe('a decision that is signed with a passkey', () => {
       }
       assert.deepEqual(await may(caller), [true, false, 'passkey-needed', 0])
       assert.deepEqual(await may(ann.caller), [true, true, null, 1])
-      assertProblem(await prepare(caller, { orders: [id] }), 403, 'passkey-needed')
+      for (const order of [id, await strictOrder({ passkey: false })])
+        assertProblem(await prepare(caller, { orders: [order] }), 403, 'passkey-needed')
     })
   })
 
