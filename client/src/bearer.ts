@@ -31,17 +31,25 @@ export function appClient({ signedIn, keep = () => undefined, ...connection }: A
   const exchange = sender(connection)
   const anonymous = clientOf(connection, exchange)
   let current = signedIn
-  let turns = 0
+  /** The latest pair, also while it is being kept: a sign-out or another sign-in meanwhile counts. */
+  let newest = signedIn
+  /** Counts sign-ins and sign-outs: a request of one person is never sent with the token of the next. */
+  let people = 0
 
-  /** The latest counts: a pair that is still being kept when the person signs out is not used. */
   async function become(pair: Schemas['TokenPair'] | undefined): Promise<void> {
-    turns += 1
-    const turn = turns
-    const next = pair && { ...pair, refreshKey: crypto.randomUUID() }
-    if (next === undefined) current = undefined
-    await keep(next)
-    if (turn === turns) current = next
-    else await keep(current)
+    let kept: SignedIn | undefined
+    newest = pair && { ...pair, refreshKey: crypto.randomUUID() }
+    if (newest === undefined) current = undefined
+    try {
+      do {
+        kept = newest
+        await keep(kept)
+      } while (kept !== newest)
+      current = kept
+    } finally {
+      // A pair that could not be kept is not used.
+      if (kept === newest) newest = current
+    }
   }
 
   async function renew(): Promise<void> {
@@ -51,24 +59,31 @@ export function appClient({ signedIn, keep = () => undefined, ...connection }: A
     const body = { refreshToken: used.refreshToken }
     try {
       const { data } = await anonymous.POST('/v1/auth/token/refresh', { body, params: { header } })
-      if (current === used) await become(data)
+      if (newest === used) await become(data)
     } catch (failure) {
-      if (problemOf(failure, 'invalid-refresh-token') && current === used) await become(undefined)
+      if (problemOf(failure, 'invalid-refresh-token') && newest === used) await become(undefined)
       throw failure
     }
   }
 
+  const send = withBearer(exchange, { current: () => current?.accessToken, renew })
+
   return {
-    ...clientOf(connection, withBearer(exchange, { current: () => current?.accessToken, renew })),
+    ...clientOf(connection, (request, call = {}) => {
+      const caller = people
+      call.isStill ??= () => caller === people
+      return call.isStill() ? send(request, call) : exchange(request)
+    }),
     async signIn(credentials) {
       const { data } = await anonymous.POST('/v1/auth/token', { body: credentials })
+      people += 1
       await become(data)
     },
     async signOut() {
-      const used = current
-      await become(undefined)
-      if (used === undefined) return
-      await anonymous.POST('/v1/auth/revoke', { body: new URLSearchParams({ token: used.refreshToken }) })
+      const used = newest
+      people += 1
+      const body = used && new URLSearchParams({ token: used.refreshToken })
+      await Promise.all([become(undefined), body && anonymous.POST('/v1/auth/revoke', { body })])
     },
   }
 }
@@ -106,7 +121,7 @@ function withBearer(exchange: Send, { current, renew }: Tokens): Send {
     })
     return renewing
   }
-  return async (request) => {
+  return async (request, call) => {
     if (current() === undefined) await renewed()
     const again = request.clone()
     const used = current()
@@ -114,7 +129,7 @@ function withBearer(exchange: Send, { current, renew }: Tokens): Send {
     if ((await refusalOf(answer, 401)) !== 'authentication-required') return answer
     if (current() === used) await renewed()
     const next = current()
-    if (next === undefined || next === used) return answer
+    if (next === undefined || next === used || call?.isStill?.() === false) return answer
     await answer.body?.cancel()
     return exchange(bearing(again, next))
   }

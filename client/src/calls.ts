@@ -98,7 +98,13 @@ export interface Calls {
   ): Promise<Response>
 }
 
-export type Send = (request: Request) => Promise<Response>
+/** Shared by all requests of a call. */
+interface Asked {
+  /** Whether the person who began it is still the one who is signed in. */
+  isStill?: () => boolean
+}
+
+export type Send = (request: Request, call?: Asked) => Promise<Response>
 
 export interface Connection {
   /** The address of the service. In a browser the default is that of the page. */
@@ -127,11 +133,12 @@ const longestDelayMilliseconds = 10_000
 /** The operations of the service by path. `send` adds a credential. */
 export function callsOf({ baseUrl = '', retries = 3 }: Connection, send: Send): Calls {
   async function answerTo<T>(method: string, path: string, init: AnyInit, read: (answer: Response) => T) {
+    const call: Asked = {}
     const mayRepeat = method === 'GET' || 'Idempotency-Key' in (init.params?.header ?? {})
     for (let tries = 0; ; tries += 1) {
       const request = requestOf(method, baseUrl + path, init)
       try {
-        return await read(await send(request))
+        return await read(await send(request, call))
       } catch (cause) {
         const failure = failureOf(cause, request)
         const milliseconds = retryDelayMilliseconds(tries, failure)

@@ -56,6 +56,66 @@ describe('a sign-out while a refresh is under way', () => {
   })
 })
 
+it('the latest of two sign-ins is kept, and ends by a sign-out although it is still being kept', async () => {
+  const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const kept: (string | undefined)[] = []
+  const ended: string[] = []
+  const answers = [pair('1'), pair('2')]
+  const fetch = async (request: Request) => {
+    if (request.url.endsWith('/revoke')) ended.push(await request.text())
+    return Response.json(answers.shift() ?? {})
+  }
+  const keep = (next: SignedIn | undefined) => {
+    if (kept.push(next?.accessToken) === 2) begun.resolve()
+    return [begun.promise, held.promise][kept.length - 1]
+  }
+  const app = appClient({ baseUrl, fetch, keep })
+  const [first] = [1, 2].map(() => app.signIn({ email: 'ada@example.com', password: 'password' }))
+  await first
+  assert.equal(kept.at(-1), 'access 2')
+  await app.signOut()
+  assert.deepEqual([kept.at(-1), ...ended], [undefined, 'token=refresh+2'])
+})
+
+for (const [status, code, later] of [
+  [401, 'authentication-required', []],
+  [503, 'database-unavailable', [null]],
+] as const) {
+  it(`a request that is answered ${status} is not sent again in the name of the next person`, async () => {
+    const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const sent: (string | null)[] = []
+    const fetch = async (request: Request) => {
+      if (request.url.endsWith('/token')) return Response.json(pair('2'))
+      if (!request.url.endsWith('/approve')) return Response.json({})
+      if (sent.push(request.headers.get('authorization')) > 1) return Response.json({})
+      begun.resolve()
+      await held.promise
+      return Response.json({ code, status, detail: '' }, { status, headers: { 'retry-after': '0' } })
+    }
+    const app = appClient({ baseUrl, fetch, signedIn: { ...pair('1'), refreshKey: 'key' } as SignedIn })
+    const params = { path: { id: '1' }, header: { 'Idempotency-Key': 'key' } }
+    const call = app.PATCH('/v1/orders/{id}/approve', { params }).catch(() => undefined)
+    await begun.promise
+    await app.signOut()
+    await app.signIn({ email: 'bea@example.com', password: 'password' })
+    held.resolve()
+    await call
+    assert.deepEqual(sent, ['Bearer access 1', ...later])
+  })
+}
+
+it('a sign-out ends its refresh tokens although it cannot be stored', async () => {
+  const asked: string[] = []
+  const fetch = async ({ url }: Request) => {
+    asked.push(new URL(url).pathname)
+    return Response.json({})
+  }
+  const keep = () => Promise.reject(new Error('full'))
+  const app = appClient({ baseUrl, fetch, keep, signedIn: { ...pair('1'), refreshKey: 'key' } as SignedIn })
+  await assert.rejects(app.signOut(), /full/)
+  assert.deepEqual(asked, ['/v1/auth/revoke'])
+})
+
 it('an antiforgery token that could not be fetched is fetched again', async () => {
   let isAway = true
   const fetch = async (request: Request) => {
