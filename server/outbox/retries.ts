@@ -56,7 +56,9 @@ export function afterFailure(
 ): Exclude<Next, { kind: 'delivered' }> {
   if (isGone) return { kind: 'disabled', because: 'gone' }
   const { pauses, limit, longestWish } = retries
-  const since = Math.min(failingSince ?? at, at)
+  const began = Math.min(failingSince ?? at, at)
+  // Three days have more attempts than that: a clock was behind, or the service off.
+  const since = at >= began + limit && failures < pauses.length ? at : began
   if (at >= since + limit) return { kind: 'disabled', because: 'failing' }
   const planned = pauses[Math.min(failures, pauses.length - 1)] ?? limit
   const pause = planned * (1 + jitter * (2 * random - 1))
