@@ -21,8 +21,9 @@ export interface Lease {
 /**
  * Gives work that takes several transactions to one holder at a time, over all instances (ADR 43). Call it
  * first in each of those transactions. It begins or extends a term and returns its number, or null if another
- * holder has the lease. The row stays locked until the transaction ends, so nobody can take the lease before
- * the commit, and a holder that lost it while stalled cannot commit any more.
+ * holder has the lease. A term twice as long was begun before the clock was set back, and is over. The row
+ * stays locked until the transaction ends, so nobody can take the lease before the commit, and a holder that
+ * lost it while stalled cannot commit any more.
  */
 export async function holdLease(
   trx: Trx,
@@ -30,6 +31,7 @@ export async function holdLease(
 ): Promise<number | null> {
   const at = ofEngine(trx, now)
   const endsAt = sql<number>`${at} + ${sql.lit(milliseconds)}`
+  const ahead = sql<number>`${at} + ${sql.lit(2 * milliseconds)}`
   const begun = trx
     .insertInto('leases')
     .values({ name, term: 1, ends_at: endsAt })
@@ -37,7 +39,7 @@ export async function holdLease(
       conflict
         .column('name')
         .doUpdateSet({ term: (eb) => eb('leases.term', '+', 1), ends_at: endsAt })
-        .where('leases.ends_at', '<=', at),
+        .where((eb) => eb.or([eb('leases.ends_at', '<=', at), eb('leases.ends_at', '>', ahead)])),
     )
     .returning('term')
   const extended = trx

@@ -180,7 +180,7 @@ export async function dropMail(
   await trx.deleteFrom('mails').where('id', '=', id).where('attempts', '=', attempts).execute()
 }
 
-/** How many mails of the kind went to the account in the last hour. */
+/** How many mails of the kind went to the account in the last hour, but not by a clock that was ahead. */
 export async function countSent(
   db: Db,
   { kind, principalId, nowMilliseconds }: { kind: string; principalId: number; nowMilliseconds: number },
@@ -191,6 +191,7 @@ export async function countSent(
     .where('principal_id', '=', principalId)
     .where('kind', '=', kind)
     .where('sent_at', '>', nowMilliseconds - rememberedMilliseconds)
+    .where('sent_at', '<=', tooFarAhead(nowMilliseconds, 0))
     .executeTakeFirstOrThrow()
   return count
 }

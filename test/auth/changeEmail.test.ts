@@ -363,12 +363,16 @@ describe('changeEmail', () => {
     const other = await person()
     const theirs = await tokenFor(other.caller, other.email)
     const { user, caller, email } = await person()
+    service.advance(2 * minute)
     for (let sent = 0; sent < 2; sent += 1) await tokenFor(caller, `${sent}${email}`)
     const last = await tokenFor(caller, email)
     await ask(caller, user.email)
     assert.deepEqual(await mailsNow(), [])
     assertProblem(await use(last, user), 404, 'link-not-found')
     assert.equal((await use(theirs, other.user)).status, 204)
+    // Those mails were sent by a clock that was ahead.
+    service.advance(-2 * minute)
+    await tokenFor(caller, email)
   })
 
   it('mails it no more often if the requests come faster than mail is sent', async () => {

@@ -56,6 +56,19 @@ describe('a lease', () => {
     assert.equal(await hold('over', 1), null)
   })
 
+  it('does not wait for an end that only a clock that was ahead could set', async () => {
+    for (const [ends, next] of [
+      [Date.now() + 60_000, null],
+      [Date.now() + 180_000, 2],
+    ] as const) {
+      await hold('ahead', null)
+      await withRawDatabase(database.databaseUrl, (db) =>
+        sql`update leases set ends_at = ${ends}`.execute(db),
+      )
+      assert.equal(await hold('ahead', null), next)
+    }
+  })
+
   it('is given to one of many who ask at once', async () => {
     for (const expected of [1, 2]) {
       const terms = await Promise.all(Array.from({ length: 10 }, () => hold('asked', null)))

@@ -6,6 +6,7 @@
 import { recordEvent } from '../../audit/audit.ts'
 import type { Stamp } from '../../caller/stamp.ts'
 import { requireStanding } from '../../caller/standing.ts'
+import { tooFarAhead } from '../../clock.ts'
 import type { Db, Trx } from '../../db/tables.ts'
 import { hourMilliseconds, tooManyBytes } from '../../http/allowance.ts'
 import { type IdempotencyInput, type Once, once } from '../../http/idempotency.ts'
@@ -139,7 +140,8 @@ async function requireBytes(
   { size }: Document,
   { limitBytes, stamp: { by, nowMilliseconds } }: Pick<ChangeInput, 'stamp'> & { limitBytes: number },
 ): Promise<void> {
-  const { bytes, first } = await addedSince(trx, by, nowMilliseconds - hourMilliseconds)
+  const times = { after: nowMilliseconds - hourMilliseconds, until: tooFarAhead(nowMilliseconds, 0) }
+  const { bytes, first } = await addedSince(trx, by, times)
   if (bytes + size > limitBytes) throw tooManyBytes(limitBytes, first + hourMilliseconds - nowMilliseconds)
 }
 

@@ -104,15 +104,15 @@ export async function findDocuments(db: Db, orderId: string): Promise<StoredDocu
   return (await selectDocuments(db, orderId).execute()).map(documentOf)
 }
 
-/** The bytes of the documents that someone added after this time and that are kept, and the oldest time. */
+/** The bytes of the documents that someone added in this time and that are kept, and the oldest time. */
 export async function addedSince(
   db: Db,
   by: string,
-  after: number,
+  { after, until }: { after: number; until: number },
 ): Promise<{ bytes: number; first: number }> {
   const { rows } = await sql<{ bytes: number; first: number }>`
     select coalesce(sum(size), 0) as bytes, coalesce(min(added_at), ${after}) as first
-    from order_documents where added_by = ${by} and added_at > ${after}`.execute(db)
+    from order_documents where added_by = ${by} and added_at > ${after} and added_at <= ${until}`.execute(db)
   return { bytes: Number(rows[0]?.bytes), first: Number(rows[0]?.first) }
 }
 

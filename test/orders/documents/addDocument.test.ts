@@ -302,6 +302,15 @@ describe('addDocument', () => {
       assertProblem(refused, 429, 'rate-limited')
       assert.match(refused.headers.get('retry-after') ?? '', /^(3600|35\d\d)$/)
       assert.equal(await versionOf(orderId), '"2"')
+      // As if a clock had been ahead.
+      await withRawDatabase(service.databaseUrl, (raw) =>
+        raw
+          .updateTable('order_documents')
+          .set({ added_at: service.now() + 120_000 })
+          .where('id', '=', id)
+          .execute(),
+      )
+      assert.equal((await addDocument(caller, orderId, files.pdf)).status, 201)
     })
 
     it('when the sender breaks off, and deletes what came after an hour', async () => {
