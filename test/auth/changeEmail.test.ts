@@ -387,6 +387,27 @@ describe('changeEmail', () => {
     assert.deepEqual(await mailedAfter('a', 'b', 'c', 'd'), ['old', 'old', 'old'])
   })
 
+  it('mails also the link of a request that comes while an older link is on its way', async (t) => {
+    const { user, caller, email } = await person()
+    const slow = await startMailServer({
+      disabledCommands: ['AUTH', 'STARTTLS'],
+      onRcptTo({ address }, _session, done) {
+        const between = address === `1${email}` ? ask(caller, email) : Promise.resolve()
+        between.then(() => done())
+      },
+    })
+    t.after(() => slow.close())
+    await ask(caller, `1${email}`)
+    await postOf(service, slow).sendAll()
+    const links = slow.received().filter((mail) => tokenIn(mail) !== '')
+    for (const mail of links) noteSecret(tokenIn(mail))
+    assert.deepEqual(
+      links.map(({ to: [to] }) => to),
+      [`1${email}`, email],
+    )
+    assert.equal((await use(tokenIn(links[1] ?? { text: '' }), user)).status, 204)
+  })
+
   it('needs a person who signed in lately', async () => {
     const { user, caller, email } = await person()
     assertProblem(await ask(service.client(), email), 401, 'authentication-required')

@@ -11,6 +11,7 @@ import { linkEnd } from '../accounts/users/links.ts'
 import { emailOf, endEmailLink, replaceLink, takeLink } from '../accounts/users/store.ts'
 import { moveEmail } from '../accounts/users/users.ts'
 import { type EmailAsked, emailAsked } from './changed.ts'
+import { newEmail as linkMail } from './mailed-links.ts'
 import { takeTouch } from './passkeys/store.ts'
 
 /** How many requests of an account are mailed in an hour. */
@@ -43,7 +44,8 @@ export async function requestEmail(trx: Trx, input: RequestEmailInput): Promise<
   await replaceLink(trx, { principalId, kind: 'email', tokenHash, ...asked })
   const about = JSON.stringify({ principalId, at: nowMilliseconds, newEmail } satisfies EmailAsked)
   await queueMail(trx, { ...word, about, nowMilliseconds })
-  await queueMail(trx, { kind: 'new-email', recipient: String(principalId), nowMilliseconds })
+  const { name: kind, gatherMilliseconds } = linkMail
+  await queueMail(trx, { kind, recipient: String(principalId), nowMilliseconds, gatherMilliseconds })
 }
 
 export interface UseEmailLinkInput extends CheckedCredentials {
