@@ -152,6 +152,15 @@ describe('a provider that answers badly', () => {
     parts.forger.instead = () => false
   })
 
+  it('by half of it, which does not count as an end of the connection', async (t) => {
+    const limit = new AbortController()
+    t.mock.method(AbortSignal, 'timeout', () => limit.signal)
+    parts.forger.instead = (_, response) => response.write('{', () => limit.abort()) || true
+    const failure = { code: 'company-account-unreachable', message: 'it did not answer in time' }
+    await assert.rejects(finish(provider()), failure)
+    parts.forger.instead = () => false
+  })
+
   it('by no answer about itself: for a day, nobody who begins waits for it, and it is asked once a minute', async () => {
     let now = systemClock()
     const asked = provider({}, () => now)

@@ -92,8 +92,14 @@ export class CompanyProvider {
     const { resolve } = parts
     const kept = { keepAlive: true, timeout: idleConnectionMilliseconds }
     const [plain, secure] = [new Agent(kept), new SecureAgent(kept)]
-    this.#fetch = (url, options) =>
-      boundedFetch(new URL(url), options, { resolve, agent: url.startsWith('https:') ? secure : plain })
+    this.#fetch = (url, options) => {
+      const signal = AbortSignal.timeout(answerLimitMilliseconds)
+      const way = { resolve, agent: url.startsWith('https:') ? secure : plain, signal }
+      return boundedFetch(new URL(url), options, way).catch((cause) => {
+        if (!signal.aborted) throw cause
+        throw new CompanyFailure('company-account-unreachable', 'it did not answer in time', { cause })
+      })
+    }
   }
 
   /** The address to which a browser is sent. To confirm, the provider must ask for a credential again. */
@@ -318,14 +324,13 @@ const isUsable = (address: unknown) =>
 async function boundedFetch(
   url: URL,
   options: RequestInit,
-  way: Pick<Exchange, 'resolve' | 'agent'>,
+  way: Pick<Exchange, 'resolve' | 'agent' | 'signal'>,
 ): Promise<Response> {
   const answer = await exchange(url, {
     method: options.method ?? 'GET',
     ...(options.body && { body: String(options.body) }),
     headers: Object.fromEntries(new Headers(options.headers)),
     ...way,
-    signal: AbortSignal.timeout(answerLimitMilliseconds),
   })
   const chunks: Buffer[] = []
   let length = 0
