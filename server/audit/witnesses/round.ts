@@ -45,10 +45,11 @@ export async function askWitnesses(parts: RoundParts): Promise<Round> {
   const { db, keys, publicUrl, witnesses, clock } = parts
   const { era, ...head } = await headOfLog(db.read)
   const note = readNote(await signCheckpoint(keys, originOf(publicUrl(), era), head))
-  const known = new Map((await knownWitnesses(db.read, era)).map(({ witness, size }) => [witness, size]))
+  const known = await knownWitnesses(db.read, era)
   const outcomes = await Promise.all(
     witnesses.list.map((witness) => {
-      const from = Math.min(known.get(idOf(witness)) ?? 0, head.size)
+      const { size = 0 } = known.find((one) => one.witness === idOf(witness)) ?? {}
+      const from = Math.min(size, head.size)
       return outcomeOf(parts, { witness, note, from, size: head.size })
     }),
   )
@@ -57,6 +58,7 @@ export async function askWitnesses(parts: RoundParts): Promise<Round> {
   const checkpoint = spellNote({ text: note.text, signatures: [...note.signatures, ...cosignatures] })
   await db.write('keepFindings', {
     era,
+    known,
     findings: outcomes.flatMap(({ finding }) => finding ?? []),
     cosigned: isQuorum ? { size: head.size, checkpoint } : undefined,
     quorum: { witnesses: witnesses.list.map(idOf), needed: witnesses.quorum },

@@ -17,6 +17,8 @@ export interface Finding {
 export interface Findings {
   era: number
   findings: readonly Finding[]
+  /** As known when the round began. A contradiction noted since then is newer than a cosignature. */
+  known?: readonly KnownWitness[]
   /** The checkpoint with its cosignatures, if they are a quorum. */
   cosigned: { size: number; checkpoint: string } | undefined
   quorum: Quorum
@@ -28,11 +30,12 @@ export interface Findings {
  * contradicts it.
  */
 export async function keepFindings(trx: Trx, input: Findings): Promise<void> {
-  const { era, findings, cosigned, quorum, nowMilliseconds } = input
+  const { era, findings, known = [], cosigned, quorum, nowMilliseconds } = input
   const head = await headOfLog(trx)
   for (const { witness, says, size } of findings) {
     const cosignedNow = { size, cosigned_at: nowMilliseconds, contradicts: null }
-    if (says === 'cosigned') await keepWitness(trx, { witness, era }, cosignedNow)
+    const { contradicts = null } = known.find((one) => one.witness === witness) ?? {}
+    if (says === 'cosigned') await keepWitness(trx, { witness, era }, cosignedNow, contradicts)
     // The log may have grown while the witness answered.
     else if (says === 'contradiction' || size > head.size) {
       await keepWitness(trx, { witness, era }, { contradicts: size })
@@ -46,11 +49,23 @@ async function keepWitness(
   trx: Trx,
   key: { witness: string; era: number },
   found: { size?: number; cosigned_at?: number; contradicts: number | null },
+  ended: number | null = null,
 ): Promise<void> {
   await trx
     .insertInto('log_witnesses')
     .values({ size: 0, cosigned_at: null, ...key, ...found })
-    .onConflict((conflict) => conflict.columns(['witness', 'era']).doUpdateSet(found))
+    .onConflict((conflict) =>
+      conflict
+        .columns(['witness', 'era'])
+        .doUpdateSet(found)
+        .where((eb) =>
+          eb.or([
+            eb.lit(found.contradicts !== null),
+            eb('log_witnesses.contradicts', 'is', null),
+            eb('log_witnesses.contradicts', '=', ended),
+          ]),
+        ),
+    )
     .execute()
 }
 

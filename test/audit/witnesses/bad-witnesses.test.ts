@@ -4,7 +4,7 @@ import { readRequest } from '../../../proof/add-checkpoint.ts'
 import { readNote, spellSignature, verifyCosignature } from '../../../proof/note.ts'
 import { cosignatureBy, type Signer, signatureBy } from '../../../witness/test/signed-log.ts'
 import { startScripted } from '../../support/witness.ts'
-import { failuresOf, instanceOf, threeWitnesses } from '../../support/witnessed.ts'
+import { failuresOf, instanceOf, settingOf, threeWitnesses } from '../../support/witnessed.ts'
 
 describe('a witness that is', () => {
   /** Two good witnesses and this one, which answers badly. Returns the failure in the log. */
@@ -135,6 +135,20 @@ describe('a witness that is', () => {
     await instance.nextMinute()
     await instance.start().look()
     assert.equal((await instance.report()).witnesses[2]?.contradicts, undefined)
+    bad.script = async (body, response) => {
+      const quorum = { witnesses: [], needed: 1 }
+      const findings = [{ witness: settingOf([bad]).replace(/ .*/, ''), says: 'ahead', size: 99 }] as const
+      await instance.db.write('keepFindings', {
+        era: 1,
+        findings,
+        cosigned: undefined,
+        quorum,
+        nowMilliseconds: 1,
+      })
+      response.end(spellSignature(cosignatureBy(bad.signer, textOf(body), soon)))
+    }
+    await instance.lookLater(instance.start(), 1)
+    assert.equal((await instance.report()).witnesses[2]?.contradicts, 99)
   })
 
   it('ahead by what was sealed while it answered is not noted', async (t) => {
