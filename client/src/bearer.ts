@@ -22,6 +22,12 @@ export interface AppClient extends Client {
   signOut(): Promise<void>
 }
 
+/** A pair, and whose it is: a request of one person is never sent with a token of the next. */
+interface Held {
+  pair: SignedIn
+  person: symbol
+}
+
 /**
  * Signs in for a token pair, and refreshes it when it is refused. All calls share one refresh, under a key,
  * so that the family survives a lost answer. Use one client for a sign-in: two would use a token twice and so
@@ -30,20 +36,18 @@ export interface AppClient extends Client {
 export function appClient({ signedIn, keep = () => undefined, ...connection }: AppOptions = {}): AppClient {
   const exchange = sender(connection)
   const anonymous = clientOf(connection, exchange)
-  let current = signedIn
-  /** The latest pair, also while it is being kept: a sign-out or another sign-in meanwhile counts. */
-  let newest = signedIn
-  /** Counts sign-ins and sign-outs: a request of one person is never sent with the token of the next. */
-  let people = 0
+  let current: Held | undefined = signedIn && { pair: signedIn, person: Symbol() }
+  /** Is being kept, unless it is the current one: a sign-out or another sign-in meanwhile counts. */
+  let newest = current
 
-  async function become(pair: Schemas['TokenPair'] | undefined): Promise<void> {
-    let kept: SignedIn | undefined
-    newest = pair && { ...pair, refreshKey: crypto.randomUUID() }
+  async function become(pair: Schemas['TokenPair'] | undefined, person = Symbol()): Promise<void> {
+    let kept: Held | undefined
+    newest = pair && { pair: { ...pair, refreshKey: crypto.randomUUID() }, person }
     if (newest === undefined) current = undefined
     try {
       do {
         kept = newest
-        await keep(kept)
+        await keep(kept?.pair)
       } while (kept !== newest)
       current = kept
     } finally {
@@ -55,34 +59,32 @@ export function appClient({ signedIn, keep = () => undefined, ...connection }: A
   async function renew(): Promise<void> {
     const used = current
     if (used === undefined) return
-    const header = { 'Idempotency-Key': used.refreshKey }
-    const body = { refreshToken: used.refreshToken }
+    const header = { 'Idempotency-Key': used.pair.refreshKey }
+    const body = { refreshToken: used.pair.refreshToken }
     try {
       const { data } = await anonymous.POST('/v1/auth/token/refresh', { body, params: { header } })
-      if (newest === used) await become(data)
+      if (newest === used) await become(data, used.person)
     } catch (failure) {
       if (problemOf(failure, 'invalid-refresh-token') && newest === used) await become(undefined)
       throw failure
     }
   }
 
-  const send = withBearer(exchange, { current: () => current?.accessToken, renew })
+  const send = withBearer(exchange, { current: () => current?.pair.accessToken, renew })
 
   return {
     ...clientOf(connection, (request, call = {}) => {
-      const caller = people
-      call.isStill ??= () => caller === people
+      const person = current?.person
+      call.isStill ??= () => current?.person === person
       return call.isStill() ? send(request, call) : exchange(request)
     }),
     async signIn(credentials) {
       const { data } = await anonymous.POST('/v1/auth/token', { body: credentials })
-      people += 1
       await become(data)
     },
     async signOut() {
-      const used = newest
-      people += 1
-      const body = used && new URLSearchParams({ token: used.refreshToken })
+      const token = newest?.pair.refreshToken
+      const body = token && new URLSearchParams({ token })
       await Promise.all([become(undefined), body && anonymous.POST('/v1/auth/revoke', { body })])
     },
   }
