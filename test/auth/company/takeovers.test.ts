@@ -178,6 +178,20 @@ describe('an answer that is not for this attempt is refused', () => {
     assert.equal(await outcomeFor(again, forger.answerTo(url)), 'company-attempt-invalid')
   })
 
+  it('if its account is unlinked at the same moment', { skip: withoutPostgres }, async (t) => {
+    const { service } = parts
+    const { user } = await linked(parts, 'parted')
+    const holder = await connectTo(service.databaseUrl)
+    t.after(() => holder.end())
+    await holder.query('begin')
+    await holder.query('delete from company_accounts where principal_id = $1', [user.id])
+    await holder.query('select from principals where id = $1 for update', [user.id])
+    const entering = enterWith(parts, { sub: 'parted' })
+    await until(async () => (await lockWaiters(service.databaseUrl)) > 0)
+    await holder.query('commit')
+    assert.equal((await entering).outcome, 'company-account-unknown')
+  })
+
   it('after ten minutes, or with a cookie that was changed', async () => {
     const { forger, service } = parts
     const browser = service.client()

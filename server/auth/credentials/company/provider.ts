@@ -354,7 +354,7 @@ async function boundedFetch(
   return new Response(isBare ? null : Buffer.concat(chunks), { status, headers })
 }
 
-/** Errors of a connection have a code of the system, or are of an ended signal. Others are of an answer. */
+/** Errors of a connection have a code of the system. Others are of an answer. */
 function failureOf(error: unknown): CompanyFailure {
   const causes: (Error & { code?: string; error?: string })[] = []
   let cause = error
@@ -373,7 +373,7 @@ function failureOf(error: unknown): CompanyFailure {
     })
   }
   const last = causes.at(-1)
-  const lost = causes.find(({ code = '', name }) => /^E[A-Z]+$/.test(code) || name === 'TimeoutError')
+  const lost = causes.find(({ code = '' }) => /^E[A-Z]+$/.test(code))
   if (lost !== undefined) {
     const why = whyUnreachable(last ?? lost)
     return new CompanyFailure('company-account-unreachable', why, { cause: error })
