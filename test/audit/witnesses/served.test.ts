@@ -18,6 +18,7 @@ import { addEvents, seal } from '../../support/log.ts'
 import { createdId, stamp } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { publicUrl, type Service, setUp, testService } from '../../support/service.ts'
+import { contradict } from '../../support/witnessed.ts'
 
 const witness = await newSigner('witness.example', 'cosignature/v1')
 const LOG_WITNESSES = `${spellVerifierKey(witness.key)} http://localhost:1`
@@ -95,8 +96,11 @@ describe('a checkpoint that a quorum cosigned', () => {
     assert.equal(await cosignedAt(await receiptOf(later)), at)
   })
 
-  it('is not served in the next era, nor beyond the end of the log', async () => {
+  it('is in no new receipt of a stopped log, nor served in the next era, nor beyond the end', async () => {
+    const id = await approved()
     await cosign(service)
+    await contradict(service.db, 3)
+    assertProblem(await admin.get(`/v1/orders/${id}/receipt`), 503, 'log-contradicted')
     await service.db.write('beginEra', { atLeast: 1, stamp: stamp() })
     assert.deepEqual(await served(), [await sizeNow(), undefined])
     await cosign(service)
