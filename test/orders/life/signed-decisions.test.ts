@@ -33,6 +33,7 @@ import {
   setAbsence,
 } from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
+import { addRole } from '../../support/roles.ts'
 import { publicUrl, setUp, startService, testService } from '../../support/service.ts'
 
 interface Signer extends TestUser {
@@ -164,6 +165,13 @@ describe('a decision that is signed with a passkey', () => {
       assert.equal((await decide(caller, next, await one({ ...deputy, caller }, next))).status, 204)
       assert.equal((await eventOf(next)).for, null)
       await endAbsence(service, ann)
+
+      // Where it does not suffice, the other one counts.
+      const holder = await signer('Admin', await addRole(service, 'Signers', []))
+      await setAbsence(service, holder, deputy)
+      const last = await strictOrder({ role: 'Signers' })
+      assert.equal((await decide(caller, last, await one({ ...deputy, caller }, last))).status, 204)
+      assert.equal((await eventOf(last)).for, holder.userName)
     })
 
     it('for a rejection, whose reason can still be erased', async () => {
