@@ -38,6 +38,7 @@ export async function storedEvents(db: Kysely<Database>, subject?: string): Prom
       union all
       select ${columns}, null, null, 1, number from unsealed_events
     ) as stored ${ofSubject} order by is_waiting, place`.execute(db)
+  assert.equal(new Set(rows.map(({ id }) => id)).size, rows.length, 'two events have one id')
   // The test's connection gives PostgreSQL's bigint as text.
   return rows.map((row) => {
     const {

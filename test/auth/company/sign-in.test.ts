@@ -96,6 +96,18 @@ describe('signing in by company account', () => {
   })
 
   it('counts as recent, so a passkey can be added, whose event says what it rested on', async () => {
+    // Linked to the provider of former times.
+    const other = {
+      principal_id: (await newUser(service)).id,
+      issuer: 'https://a.example',
+      subject: 'former',
+    }
+    await withRawDatabase(service.databaseUrl, (db) =>
+      db
+        .insertInto('company_accounts')
+        .values({ ...other, linked_at: 0 })
+        .execute(),
+    )
     const { user, browser } = await signedIn(service)
     await linkAs(browser, 'enrols')
     const entered = (await enterAs(service, 'enrols')).browser
