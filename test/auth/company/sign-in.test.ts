@@ -96,17 +96,9 @@ describe('signing in by company account', () => {
   })
 
   it('counts as recent, so a passkey can be added, whose event says what it rested on', async () => {
-    // Linked to the provider of former times.
-    const other = {
-      principal_id: (await newUser(service)).id,
-      issuer: 'https://a.example',
-      subject: 'former',
-    }
+    const other = { principal_id: 1, issuer: 'former', subject: 'admin', linked_at: 0 }
     await withRawDatabase(service.databaseUrl, (db) =>
-      db
-        .insertInto('company_accounts')
-        .values({ ...other, linked_at: 0 })
-        .execute(),
+      db.insertInto('company_accounts').values(other).execute(),
     )
     const { user, browser } = await signedIn(service)
     await linkAs(browser, 'enrols')
