@@ -195,7 +195,7 @@ describe('linking a company account', () => {
 
   it('is undone by its owner, which ends the sessions that it began', async () => {
     const { user, browser } = await signedIn(service)
-    await linkAs(browser, 'undone')
+    for (let times = 0; times < 2; times += 1) await linkAs(browser, 'undone')
     const entered = (await enterAs(service, 'undone')).browser
     assert.equal((await browser.send('DELETE', '/v1/auth/company')).status, 204)
     assertProblem(await entered.get('/v1/auth/me'), 401, 'authentication-required')
