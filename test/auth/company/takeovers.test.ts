@@ -1,8 +1,9 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { after, describe, it } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { exportSPKI, generateKeyPair, importJWK, type JWTPayload, SignJWT } from 'jose'
+import { machineStamp } from '../../../server/caller/stamp.ts'
 import { grantRoles, newUser, signIn } from '../../support/accounts.ts'
 import { accountEvents, leaveAdministrators } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
@@ -61,6 +62,23 @@ async function linked(parts: Parts, sub: string, roles?: string[]) {
   const callback = parts.forger.answerTo((await browser.post('/v1/auth/company')).body.url)
   assert.equal(outcomeOf(await comeBackWith(parts, { sub }, browser, callback)), null)
   return { user, browser }
+}
+
+/** Makes a change of the account, which is not yet to be seen when the deed begins. */
+async function meanwhile<T>(t: TestContext, id: number, change: string, deed: () => Promise<T>): Promise<T> {
+  const { databaseUrl } = plain.service
+  const holder = await connectTo(databaseUrl)
+  t.after(() => holder.end())
+  await holder.query('begin')
+  await holder.query(change, [id])
+  await holder.query('select from principals where id = $1 for no key update', [id])
+  let isDone = false
+  const done = deed().finally(() => {
+    isDone = true
+  })
+  await until(async () => isDone || (await lockWaiters(databaseUrl)) > 0)
+  await holder.query('commit')
+  return done
 }
 
 const nameOf = async (browser: Client) => (await browser.get('/v1/auth/me')).body.userName
@@ -179,17 +197,18 @@ describe('an answer that is not for this attempt is refused', () => {
   })
 
   it('if its account is unlinked at the same moment', { skip: withoutPostgres }, async (t) => {
-    const { service } = parts
     const { user } = await linked(parts, 'parted')
-    const holder = await connectTo(service.databaseUrl)
-    t.after(() => holder.end())
-    await holder.query('begin')
-    await holder.query('delete from company_accounts where principal_id = $1', [user.id])
-    await holder.query('select from principals where id = $1 for update', [user.id])
-    const entering = enterWith(parts, { sub: 'parted' })
-    await until(async () => (await lockWaiters(service.databaseUrl)) > 0)
-    await holder.query('commit')
-    assert.equal((await entering).outcome, 'company-account-unknown')
+    const parted = 'delete from company_accounts where principal_id = $1'
+    const { outcome } = await meanwhile(t, user.id, parted, () => enterWith(parts, { sub: 'parted' }))
+    assert.equal(outcome, 'company-account-unknown')
+  })
+
+  it('nor is an account unlinked while its password is removed', { skip: withoutPostgres }, async (t) => {
+    const { user } = await linked(parts, 'bare')
+    const unlinked = { principalId: user.id, rpId: null, stamp: machineStamp(parts.service.now()) }
+    const bare = 'update users set password_hash = null where principal_id = $1'
+    const done = meanwhile(t, user.id, bare, () => parts.service.db.write('unlinkCompany', unlinked))
+    await assert.rejects(done, { code: 'last-credential' })
   })
 
   it('after ten minutes, or with a cookie that was changed', async () => {
