@@ -114,6 +114,13 @@ describe('a sheet of orders', () => {
     await page.getByRole('rowheader', { name: 'Keys 3' }).waitFor()
   })
 
+  it('leaves out a row that looks like a sum, unless the user wants it', async () => {
+    const page = await atTheSheet(person, 'a\t1\nb\t2\nSum\t3')
+    await button(page, 'Create 2 orders').waitFor()
+    await page.getByText(/^Skip .* that looks like a sum/).click()
+    await button(page, 'Create 3 orders').waitFor()
+  })
+
   it('is chosen or dropped as a file, and refused by its size before it is read', async () => {
     const page = await atTheSheet(person)
     const choose = async (file: Parameters<FileChooser['setFiles']>[0]) => {

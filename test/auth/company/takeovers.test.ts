@@ -239,6 +239,7 @@ describe('an answer that is not for this attempt is refused', () => {
     assert.equal(await refused({ aud: ['countersign', 'somebody else'] }), 'company-answer-invalid')
     assert.equal(await refused({ azp: 'somebody else' }), 'company-answer-invalid')
     assert.equal(await refused({ aud: ['countersign', 'other'], azp: 'countersign' }), null)
+    assert.equal(await refused({ aud: ['countersign'] }), null)
   })
 
   it('signed by nobody (alg none), by the public key (HS256), or by another key', async () => {
