@@ -195,7 +195,10 @@ describe('linking a company account', () => {
 
   it('is undone by its owner, which ends the sessions that it began', async () => {
     const { user, browser } = await signedIn(service)
-    for (let times = 0; times < 2; times += 1) await linkAs(browser, 'undone')
+    const second = await signIn(service, user)
+    const { url } = (await second.post('/v1/auth/company')).body
+    await linkAs(browser, 'undone')
+    assert.equal(outcomeOf(await comeBack(second, await atProvider(url, 'undone'))), null)
     const entered = (await enterAs(service, 'undone')).browser
     assert.equal((await browser.send('DELETE', '/v1/auth/company')).status, 204)
     assertProblem(await entered.get('/v1/auth/me'), 401, 'authentication-required')
@@ -230,6 +233,7 @@ describe('linking a company account', () => {
       db.updateTable('passkeys').set({ rp_id: 'old.example.com' }).where('id', '=', former.id).execute(),
     )
     assertProblem(await opener.send('DELETE', '/v1/auth/company'), 409, 'last-credential')
+    assert.equal((await opener.send('DELETE', `/v1/auth/passkeys/${former.id}`)).status, 204)
   })
 
   it('is the first credential of a new account by a one-time link, and the log says so', async () => {
