@@ -4,6 +4,7 @@ import { machineStamp } from '../caller/stamp.ts'
 import { type Clock, tooFarAhead } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Log } from '../log.ts'
+import { Problem } from '../problems/problems.ts'
 import { repeat } from '../upkeep.ts'
 import { type Courier, isSelected, messageIdOf, typeOf } from './outbox.ts'
 import { afterFailure, defaultRetries, longestPause, type Report, type Retries } from './retries.ts'
@@ -133,7 +134,7 @@ export class Sender {
     const { db, clock, random, retries } = this.parts
     if (!(await this.#lease.isHeld())) return undefined
     const report = await this.#attempt(subscription, event)
-    if (this.#stopping.signal.aborted) return undefined
+    if (report === undefined || this.#stopping.signal.aborted) return undefined
     const { isGone: _, wishedPause: __, ...attempt } = report
     const isDelivered = report.failure === null
     const { replayedTo } = subscription
@@ -155,12 +156,14 @@ export class Sender {
     return isDelivered ? after : undefined
   }
 
-  async #attempt(subscription: Subscription, event: SealedEvent): Promise<Report> {
+  /** Undefined if the log was stopped meanwhile: that is no failure of the receiver. */
+  async #attempt(subscription: Subscription, event: SealedEvent): Promise<Report | undefined> {
     const { couriers, clock, monotonic } = this.parts
     const [at, began] = [clock(), monotonic()]
     try {
       return await couriers[subscription.kind].deliver(subscription, event, this.#stopping.signal)
     } catch (error) {
+      if (error instanceof Problem && error.code === 'log-contradicted') return undefined
       const durationMilliseconds = Math.round(monotonic() - began)
       const failure = (error as Error).message
       return { at, durationMilliseconds, status: null, failure, answer: null }

@@ -107,6 +107,25 @@ describe('the sender', () => {
     )
   })
 
+  it('counts no failure if they contradict it while an event is on its way', async (t) => {
+    const receiver = await startReceiver(t)
+    const { admin, state } = await webhookFor(t, receiver)
+    await create(admin, 2)
+    receiver.answer = async (_, response) => {
+      await contradict(service.db, 1)
+      response.writeHead(204).end()
+      receiver.answer = (_message, other) => other.writeHead(204).end()
+    }
+    const said: string[] = []
+    const sending = sender(t, said)
+    await sendUntil(sending, () => receiver.received.length === 1)
+    for (let turn = 0; turn < 50; turn += 1) await state().then(() => nextTurn())
+    assert.deepEqual(said, [])
+    await service.db.write('beginEra', { atLeast: 1, stamp: machineStamp(service.now()) })
+    await sendUntil(sending, async () => (await state()).isUpToDate)
+    assert.equal(receiver.received.length, 3)
+  })
+
   for (const [event, from, to] of [
     ['order', 1, 232],
     ['order.noted', 3, 232],
