@@ -1,4 +1,5 @@
 import { sql } from '#kysely'
+import { tooFarAhead } from '../clock.ts'
 import { ofEngine } from './engine.ts'
 import type { Trx } from './tables.ts'
 
@@ -21,7 +22,7 @@ export interface Lease {
 /**
  * Gives work that takes several transactions to one holder at a time, over all instances (ADR 43). Call it
  * first in each of those transactions. It begins or extends a term and returns its number, or null if another
- * holder has the lease. A term twice as long was begun before the clock was set back, and is over. The row
+ * holder has the lease. A term that ends too far ahead was begun before the clock was set back, and is over. The row
  * stays locked until the transaction ends, so nobody can take the lease before the commit, and a holder that
  * lost it while stalled cannot commit any more.
  */
@@ -31,7 +32,7 @@ export async function holdLease(
 ): Promise<number | null> {
   const at = ofEngine(trx, now)
   const endsAt = sql<number>`${at} + ${sql.lit(milliseconds)}`
-  const ahead = sql<number>`${at} + ${sql.lit(2 * milliseconds)}`
+  const ahead = sql<number>`${at} + ${sql.lit(tooFarAhead(0, milliseconds))}`
   const begun = trx
     .insertInto('leases')
     .values({ name, term: 1, ends_at: endsAt })
