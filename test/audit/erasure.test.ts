@@ -95,6 +95,11 @@ describe('erasure', () => {
     before(async () => {
       ann = await person('Annabella')
       bo = await person('Boleslaw')
+      const setByAnn = { password_origin: 'set', password_set_by: ann.id } as const
+      await withRawDatabase(service.databaseUrl, (trx) =>
+        trx.updateTable('users').set(setByAnn).where('principal_id', '=', bo.id).execute(),
+      )
+      await newPasskey(service, bo)
       const passkey = await newPasskey(service, ann)
       signed = await createdId(admin, { customer: 'Acme' })
       const [signature] = await sign(ann.caller, passkey, { orders: [signed] })

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { machineStamp } from '../../server/caller/stamp.ts'
 import { sha256 } from '../../server/ids.ts'
-import { bearerOf, newUser, setEnabled, setPassword, signIn, type TestUser } from '../support/accounts.ts'
+import {
+  bearerOf,
+  newUser,
+  refresh,
+  setEnabled,
+  setPassword,
+  signIn,
+  type TestUser,
+  tokenPair,
+} from '../support/accounts.ts'
 import { accountEvents, newAdministrator } from '../support/administration.ts'
 import { Passkey } from '../support/authenticator.ts'
 import type { Client } from '../support/client.ts'
@@ -301,6 +310,14 @@ describe('changeEmail', () => {
         assertProblem(await use(request.token, request.user), 404, 'link-not-found')
       })
     }
+
+    it('the second use of a refresh token of the sign-in that asked', async () => {
+      const { user, email } = await person()
+      const { accessToken, refreshToken } = await tokenPair(service, user)
+      const token = await tokenFor(service.client().withBearer(accessToken), email)
+      for (const status of [200, 401]) assert.equal((await refresh(service, refreshToken)).status, status)
+      assertProblem(await use(token, user), 404, 'link-not-found')
+    })
 
     it('but not after a sign-out, the expiry of a session, or a new sign-in', async () => {
       const { user, caller, token } = await asked()

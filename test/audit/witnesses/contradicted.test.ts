@@ -95,7 +95,8 @@ describe('a log that a quorum of witnesses contradicts', () => {
     await contradict(db, 1, 1)
     assert.equal(await contradictionOf(db.read), undefined)
     await contradict(db, 1, 2)
-    assert.equal((await contradictionOf(db.read))?.size, 6)
+    const witnesses = [{ name: 'witness.example', size: 7 }]
+    assert.deepEqual(await contradictionOf(db.read), { size: 6, witnesses })
   })
 
   it('is not sealed any more once that is known, however many sealers are at work', async (t) => {

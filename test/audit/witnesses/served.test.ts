@@ -31,9 +31,17 @@ async function cosign({ db, logKeys }: Service): Promise<void> {
   const { era, ...head } = await headOfLog(db.read)
   const note = readNote(await signCheckpoint(logKeys, originOf(publicUrl, era), head))
   const signatures = [...note.signatures, cosignatureBy(witness, note.text, at)]
-  const cosigned = { size: head.size, checkpoint: spellNote({ ...note, signatures }) }
-  const quorum = { witnesses: [], needed: 1 }
-  await db.write('keepFindings', { era, findings: [], cosigned, quorum, nowMilliseconds: at * 1_000 })
+  await keep(db, { era, size: head.size, checkpoint: spellNote({ ...note, signatures }) })
+}
+
+type Cosigned = Record<'era' | 'size', number> & { checkpoint: string }
+
+function keep(db: Service['db'], { era, size, checkpoint }: Cosigned) {
+  const [cosigned, quorum] = [
+    { size, checkpoint },
+    { witnesses: [], needed: 1 },
+  ]
+  return db.write('keepFindings', { era, findings: [], cosigned, quorum, nowMilliseconds: at * 1_000 })
 }
 
 describe('a checkpoint that a quorum cosigned', () => {
@@ -51,8 +59,8 @@ describe('a checkpoint that a quorum cosigned', () => {
     (await admin.get(`/v1/orders/${id}/receipt`)).body.receipt
   const cosignedAt = (receipt: string) =>
     verifyCosignature(readNote(readReceipt(receipt).checkpoint), witness.key)
-  async function approved(): Promise<string> {
-    const id = await createdId(admin)
+  async function approved(made?: string): Promise<string> {
+    const id = made ?? (await createdId(admin))
     assert.equal((await admin.patch(`/v1/orders/${id}/approve`)).status, 204)
     await seal(service.db)
     return id
@@ -75,15 +83,14 @@ describe('a checkpoint that a quorum cosigned', () => {
     assert.ok(slower)
     await addEvents(service, 2)
     await cosign(service)
-    const { era, size, checkpoint } = slower
-    const [findings, quorum] = [[], { witnesses: [], needed: 1 }]
-    const kept = { era, findings, cosigned: { size, checkpoint }, quorum, nowMilliseconds: at * 1_000 }
-    await service.db.write('keepFindings', kept)
+    await keep(service.db, slower)
     assert.deepEqual(await served(), [await sizeNow(), at])
   })
 
   it('is in the receipts of the orders that it covers, those that were kept before among them', async () => {
-    const id = await approved()
+    const made = await createdId(admin)
+    await cosign(service)
+    const id = await approved(made)
     const early = await receiptOf(id)
     assert.equal(await cosignedAt(early), undefined)
     assert.equal(await receiptOf(id), early)
@@ -101,10 +108,13 @@ describe('a checkpoint that a quorum cosigned', () => {
     await cosign(service)
     await contradict(service.db, 3)
     assertProblem(await admin.get(`/v1/orders/${id}/receipt`), 503, 'log-contradicted')
+    const slower = await cosignedCheckpoint(service.db.read)
+    assert.ok(slower)
     await service.db.write('beginEra', { atLeast: 1, stamp: stamp() })
     assert.deepEqual(await served(), [await sizeNow(), undefined])
     await cosign(service)
     const size = await sizeNow()
+    for (const late of [slower, { ...slower, size: size + 9 }]) await keep(service.db, late)
     assert.deepEqual(await served(), [size, at])
     await withRawDatabase(service.databaseUrl, (raw) =>
       sql`update log_cosigned set size = ${size + 1}`.execute(raw),

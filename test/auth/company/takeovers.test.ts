@@ -339,6 +339,17 @@ describe('a sign-in is as recent as the provider says', () => {
     assert.equal(outcomeOf(answer), 'company-sign-in-not-recent')
     assertProblem(await browser.post('/v1/auth/passkeys/options'), 403, 'recent-sign-in-needed')
   })
+
+  it('and a confirmation lasts from when the provider was given a credential', async () => {
+    const { browser } = await linked(parts, 'earlier')
+    const { url } = (await browser.post('/v1/auth/session/confirm/company')).body
+    const given = { sub: 'earlier', auth_time: Math.floor(Date.now() / 1000) - 240 }
+    assert.equal(outcomeOf(await comeBackWith(parts, given, browser, parts.forger.answerTo(url))), null)
+    assert.equal((await browser.post('/v1/auth/passkeys/options')).status, 200)
+    parts.service.advance(90_000)
+    assertProblem(await browser.post('/v1/auth/passkeys/options'), 403, 'recent-sign-in-needed')
+    parts.service.advance(-90_000)
+  })
 })
 
 describe('the callback', () => {

@@ -278,8 +278,12 @@ describe('mail about orders', () => {
         service.advance(hour)
         await post.sendAll()
         const at = Temporal.Instant.fromEpochMilliseconds(service.now()).toZonedDateTimeISO(timeZone)
-        const mails = server.received().filter(({ to }) => to.includes(user.email))
-        times.push(...mails.map(() => at.toPlainTime().toString({ smallestUnit: 'minute' })))
+        const time = at.toPlainTime().toString({ smallestUnit: 'minute' })
+        for (const { to, text } of server.received()) {
+          if (!to.includes(user.email)) continue
+          times.push(time)
+          assert.ok(text.replaceAll('\n', ' ').includes(` at ${time} (${timeZone}), `), text)
+        }
       }
       return times
     }

@@ -72,9 +72,10 @@ describe('several orders to sign', () => {
     ['3', 3],
   ]
 
-  it('go without one that the service refuses', async () => {
-    assert.equal((await rejecting(refusal(409, 'order-not-pending'))).size, 0)
-    assert.deepEqual(asked, [all, withoutIt])
+  it('go without each that the service refuses', async () => {
+    const refused = [refusal(409, 'order-not-pending'), refusal(409, 'order-not-pending')]
+    assert.equal((await rejecting(...refused)).size, 0)
+    assert.deepEqual(asked, [all, withoutIt, [['1', 3]]])
   })
 
   it('ask again about one whose version alone has changed, and go without one that differs', async () => {

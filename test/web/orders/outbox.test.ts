@@ -151,6 +151,7 @@ describe('an outbox', () => {
       // The service looks at the order only when it does not know the key.
       [[noAnswer(), refusal('order-not-found', 404)], 'refused'],
       [[noAnswer(), refusal('precondition-failed', 412)], 'refused'],
+      [[noAnswer(), refusal('decision-signature-invalid', 403)], 'refused'],
     ] as const) {
       const { outbox, load, answer, kinds, keysOf } = page()
       answer('one', ...failures, denied)
