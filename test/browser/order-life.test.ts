@@ -164,23 +164,6 @@ describe('a note', () => {
   })
 })
 
-describe('an order that needs two approvals', () => {
-  const person = browser.stayingPerson({ service })
-
-  it('is approved though someone else approves it first, because nothing that was shown is different', async () => {
-    const { page, id } = await atOrder(person, { total: forTwo })
-    const other = await colleague()
-    await approve(page).click()
-    await titled(page, 'Approve this order?')
-    await other.caller.patch(`/v1/orders/${id}/approve`)
-    person.expectFault(/ 412 .*\/approve\)/)
-    await inDialog(page, 'Approve').click()
-    await closed(page)
-    await status(page, 'Approved').waitFor()
-    assert.deepEqual(await storedOrder(service, id), { status: 1, version: 3, modifiedBy: 'admin' })
-  })
-})
-
 describe('the history', () => {
   const person = browser.stayingPerson({ service })
 
