@@ -109,24 +109,6 @@ describe('a rejection', () => {
     assert.deepEqual(await storedOrder(service, id), { status: 2, version: 2, modifiedBy: 'admin' })
   })
 
-  it('says when someone else was faster, and shows the reason to everyone who reads it', async () => {
-    const { page, id } = await atOrder(person)
-    const other = await colleague()
-    await button(page, 'Reject …').click()
-    await dialog(page).getByLabel('Reason').fill('Too dear.')
-    await other.caller.patch(`/v1/orders/${id}/reject`, { reason: 'Ordered twice.' })
-    person.expectFault(/ 412 .*\/reject\)/)
-    await inDialog(page, 'Reject').click()
-    await titled(page, 'This order is already rejected')
-    assert.equal(await dialog(page).getByLabel('Reason').count(), 0)
-    await dialog(page)
-      .getByText(new RegExp(`^Rejected by ${other.userName}, `))
-      .waitFor()
-    await inDialog(page, 'Close').click()
-    await status(page, 'Rejected').waitFor()
-    await event(page, 'Ordered twice.').waitFor()
-  })
-
   it('keeps what was written when the dialog is closed, all by keyboard', async () => {
     const { page, id } = await atOrder(person)
     await button(page, 'Reject …').press('Enter')
