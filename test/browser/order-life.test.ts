@@ -203,28 +203,6 @@ describe('a duplicate', () => {
   })
 })
 
-describe('an order that needs the approval of two people', () => {
-  const person = browser.stayingPerson({ service })
-
-  it('shows the first one how many are missing', async () => {
-    const { page } = await atOrder(person, { total: forTwo })
-    await page.getByText('0 of 2').waitFor()
-    await page.getByText('Needs 2 approvals, one of them yours.').waitFor()
-    await approve(page).click()
-    await dialog(page).getByText('It then needs one more approval from someone else.').waitFor()
-    await inDialog(page, 'Approve').click()
-    await closed(page)
-    await announced(page, / approved by you, 1 more approval needed$/)
-    await page.getByText('1 of 2').waitFor()
-    await page.getByText('Needs one more approval. You already approved it.').waitFor()
-    await status(page, 'Pending').waitFor()
-    await event(page, 'Approval given by admin').waitFor()
-    assert.equal(await approve(page).count(), 0)
-    await page.keyboard.press('a')
-    assert.equal(await dialog(page).count(), 0)
-  })
-})
-
 describe('a withdrawal', () => {
   const person = browser.stayingPerson({ service })
 
