@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
-import { heading, waitForAddress } from '../support/browser/journeys.ts'
+import { waitForAddress } from '../support/browser/journeys.ts'
 import { focuses, storedOrder, visit } from '../support/browser/orders.ts'
 import { openBrowser, type Person } from '../support/browser/person.ts'
 import { approve, button, closed, dialog, inDialog, titled } from '../support/browser/question.ts'
@@ -128,21 +128,6 @@ describe('a rejection', () => {
     await closed(page)
     await event(page, 'Too late for this year.').waitFor()
     assert.equal((await storedOrder(service, id)).status, 2)
-  })
-})
-
-describe('a note', () => {
-  const person = browser.stayingPerson({ service })
-
-  it('survives a visit to another view', async () => {
-    const { page } = await atOrder(person)
-    await button(page, 'Add a note').click()
-    await page.getByRole('textbox', { name: 'Note' }).fill('Half a thought')
-    await page.getByRole('link', { name: 'Overview' }).click()
-    await heading(page, /^Good /).waitFor()
-    await page.goBack()
-    await page.getByRole('textbox', { name: 'Note' }).waitFor()
-    assert.equal(await page.getByRole('textbox', { name: 'Note' }).inputValue(), 'Half a thought')
   })
 })
 
