@@ -12,15 +12,10 @@ import { policyRow, putPolicy } from '../support/policy.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
-/** From these totals on, the policy asks for two approvals, and for someone other than the creator. */
-const forTwo = 50_000
+/** From this total on, the policy asks for someone other than the creator. */
 const forOthers = 90_000
 const service = await startService({ clockRuns: true, until: { after } })
-await putPolicy(service, [
-  policyRow(),
-  policyRow({ from: forTwo, approvals: 2 }),
-  policyRow({ from: forOthers, selfApproval: false }),
-])
+await putPolicy(service, [policyRow(), policyRow({ from: forOthers, selfApproval: false })])
 
 type DemoUser = 'admin' | 'operator' | 'viewer'
 
@@ -185,24 +180,6 @@ describe('a duplicate', () => {
     await event(page, 'Created by admin').waitFor()
     await page.getByText('1,243.50', { exact: true }).waitFor()
     assert.deepEqual(await storedOrder(service, id), { status: 0, version: 1, modifiedBy: null })
-  })
-})
-
-describe('a withdrawal', () => {
-  const person = browser.stayingPerson({ service })
-
-  it('is for the creator of the order, with a reason or without', async () => {
-    const { page, id } = await atOrder(person, { viewer: 'operator' })
-    assert.equal(await button(page, 'Reject …').count(), 0)
-    await button(page, 'Withdraw …').click()
-    await titled(page, 'Withdraw this order?')
-    await focuses(page, 'Reason (optional)')
-    await inDialog(page, 'Withdraw').click()
-    await closed(page)
-    await status(page, 'Withdrawn').waitFor()
-    await event(page, 'Withdrawn by operator').waitFor()
-    assert.equal(await button(page, 'Withdraw …').count(), 0)
-    assert.deepEqual(await storedOrder(service, id), { status: 3, version: 2, modifiedBy: 'operator' })
   })
 })
 
