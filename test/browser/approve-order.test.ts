@@ -105,28 +105,8 @@ describe('approving an order', () => {
     })
   })
 
-  describe('an order that changes during the question', () => {
+  describe('the address of an order', () => {
     const person = browser.stayingPerson({ service, timezone: 'Europe/Berlin' })
-
-    it('says so by itself if another tab of this browser decides it', async () => {
-      const { page, id } = await toOrder(person)
-      const tab = await page.context().newPage()
-      await tab.goto(`/orders/${id}`)
-      await approve(tab).waitFor()
-      const sent = approvalsOf(page)
-      await open(page)
-      await open(tab)
-      await inDialog(tab, 'Approve').click()
-      await showsApproval(tab, 'admin')
-      await titled(page, 'This order is already approved')
-      await dialog(page)
-        .getByText(/^Approved by you, /)
-        .waitFor()
-      assert.equal(await inDialog(page, 'Approve').count(), 0)
-      await focuses(page, 'Close')
-      assert.deepEqual(sent, [])
-      await tab.close()
-    })
 
     it('has a page that says so if it never existed, and links to the orders', async () => {
       person.expectFault(/ 404 /)
