@@ -4,11 +4,9 @@ import { machineStamp } from '../../server/caller/stamp.ts'
 import { newUser, type TestUser } from '../support/accounts.ts'
 import {
   approvalsOf,
-  customersOf,
   eventually,
   focusedName,
   latestFirst,
-  selectAll,
   showsCustomers,
   storedOrder,
   visit,
@@ -96,28 +94,5 @@ describe('a permission that is taken away', () => {
     await eventually(async () => assert.equal(await focusedName(page), 'Order for Acme'))
     assert.deepEqual(await storedOrder(service, id), pending)
     await person.network('normal')
-  })
-
-  it('during several approvals stops the remaining requests', async () => {
-    const { user, role } = await newApprover('ends-several')
-    const names = Array.from({ length: 8 }, (_, index) => `Teal ${index + 1}`)
-    const rows = await insertOrders(service, latestFirst(names))
-    const page = await visit(person, user, '/orders?filter=teal')
-    await showsCustomers(page, names)
-    await selectAll(page).check()
-    await page.keyboard.press('a')
-    await titled(page, 'Approve 8 orders?')
-    await forbidToApprove(role)
-    const sent = approvalsOf(page)
-    person.expectFault(/ 403 .*\/approve\)/)
-    await inDialog(page, 'Approve 8 orders').click()
-    await titled(page, '0 of 8 orders approved')
-    await dialog(page).getByText('3 not approved by you: the list says why. 5 not sent.').waitFor()
-    await dialog(page).getByText('Your role no longer lets you approve orders').first().waitFor()
-    assert.equal(sent.length, 3)
-    await inDialog(page, 'Close').click()
-    await eventually(async () => assert.equal(await page.getByRole('table').getByRole('checkbox').count(), 0))
-    assert.deepEqual(await customersOf(page), names)
-    for (const { id } of rows) assert.deepEqual(await storedOrder(service, id), pending)
   })
 })
