@@ -5,7 +5,6 @@ import { newUser, setPassword, signIn as signInElsewhere } from '../support/acco
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { holdTime, signInByForm, signInHeading, waitForFocus } from '../support/browser/journeys.ts'
 import { approvalsOf, eventually, focuses, storedOrder, visit } from '../support/browser/orders.ts'
-import { answered } from '../support/browser/pages.ts'
 import { openBrowser, screenshot } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
@@ -48,7 +47,7 @@ const disconnected = /net::ERR_INTERNET_DISCONNECTED/
 const held = (page: Page) => page.getByRole('button', { name: 'Undo', exact: true })
 const decisions = (page: Page) => page.getByRole('region', { name: 'Your decisions' })
 /** Lets the page go away, whatever the browser asks before, and lists that it asked. */
-function leaving(page: Page): string[] {
+function _leaving(page: Page): string[] {
   const asked: string[] = []
   page.on('dialog', (dialog) => {
     asked.push(dialog.type())
@@ -185,26 +184,6 @@ describe('undoing a decision', () => {
       await page.getByText('2 of 3', { exact: true }).waitFor()
       await pass(undoMilliseconds)
       await becomes(scene, [2, 0, 0])
-    })
-  })
-
-  describe('a decision whose page goes away', () => {
-    it('is not sent, and its orders are still pending', async () => {
-      const scene = await inReview()
-      const { page } = scene
-      const sent = approvalsOf(page)
-      const asked = leaving(page)
-      await scene.approve(1)
-      await scene.approve(2)
-      await page.reload()
-      assert.deepEqual(asked, ['beforeunload'])
-      await page.getByRole('button', { name: /^Approve/ }).waitFor()
-      await pass(undoMilliseconds)
-      await answered(page)
-      assert.deepEqual([sent.length, await scene.statuses()], [0, [0, 0, 0]])
-      page.removeAllListeners('dialog')
-      await page.keyboard.press('j')
-      await page.getByText('You went through 3 orders. You skipped 1.').waitFor()
     })
   })
 
