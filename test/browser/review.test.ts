@@ -271,20 +271,6 @@ describe('a review', () => {
     await areStored(scene, { 'Customer 04': 1, 'Customer 05': 1 })
   })
 
-  it('says once why an order cannot be decided, however often the key is pressed', async () => {
-    const { page, ids, press } = await aboutToReview(['Acme', 'Basil'])
-    await press('v')
-    await canDecide(page)
-    await colleague.patch(`/v1/orders/${ids.get('Acme')}/reject`, { reason: 'No.' })
-    await seal(service.db)
-    await page.getByText(new RegExp(`^Rejected by ${someone.userName}, `)).waitFor()
-    const why = page.getByText('This order is rejected.')
-    for (const key of ['a', 'a', 'r', 'a']) await press(key)
-    await why.waitFor()
-    assert.equal(await why.count(), 1)
-    await shows(page, 'Acme', '1 of 2')
-  })
-
   it('goes through the selected orders, and then through the skipped ones', async () => {
     const { page, path, press } = await aboutToReview(numbered(4))
     for (const customer of ['Customer 04', 'Customer 02']) {
