@@ -337,19 +337,6 @@ describe('a review', () => {
     assert.equal(await page.getByRole('button', { name: 'Back' }).count(), 0)
   })
 
-  it('says that an order is still loading when a person decides too early', async () => {
-    const { page } = await aboutToReview(['Dotterel'])
-    const letGo = await hold(page, '**/approvals')
-    await page.keyboard.press('v')
-    await shows(page, 'Dotterel', '1 of 1')
-    await eventually(async () => {
-      await page.keyboard.press('a')
-      assert.ok((await page.getByRole('status').getByText('The order is still loading.').count()) > 0)
-    })
-    await letGo()
-    await page.getByRole('button', { name: /^Approve/ }).waitFor()
-  })
-
   it('shows nothing that does not help to decide: no duplicate, no time of another zone', async () => {
     const operator = await service.bearer('operator')
     operator.headers['time-zone'] = 'Asia/Tokyo'
