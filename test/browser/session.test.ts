@@ -13,7 +13,6 @@ import {
 } from '../support/browser/journeys.ts'
 import { eventually, visit } from '../support/browser/orders.ts'
 import { openBrowser, screenshot } from '../support/browser/person.ts'
-import { approve, dialog } from '../support/browser/question.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { seal } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
@@ -316,36 +315,6 @@ describe('a person at a tab', () => {
     await approvals.waitFor()
     assert.equal(await approvals.inputValue(), '3')
     await page.unroute('**/v1/approval-policy')
-  })
-
-  it('is not shown a late decision of the one before', async () => {
-    const { page } = person
-    const [one, next] = [await newUser(service, { roles: ['Admin'] }), await newUser(service)]
-    const id = await createdId(await service.bearer('operator'), { customer: 'Quiet Quills' })
-    const [sent, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    await page.route('**/approve', async (route) => {
-      sent.resolve()
-      await released.promise
-      await route.fulfill({ status: 204, headers: { etag: '"2"' } })
-    })
-    await visit(person, one, `/orders/${id}`)
-    await approve(page).click()
-    await dialog(page).getByRole('button', { name: 'Approve' }).click()
-    await sent.promise
-    await dialog(page).getByRole('button', { name: 'Close' }).click()
-    person.allowFault(/ 401 /)
-    await setPassword(service, one)
-    await page.keyboard.press('h')
-    await page.getByText(signedOutWords).waitFor()
-    await signInByForm(page, next.credentials, nameCard(page, next.userName))
-    // How the decision has left the order is read before it would be announced.
-    const read = page.waitForResponse(`**/v1/orders/${id}/approvals`)
-    released.resolve()
-    await (await read).finished()
-    await page.keyboard.press('h')
-    await waitForAddress(person, '/')
-    assert.equal(await page.getByText(/^Order .*approved/).count(), 0)
-    await page.unroute('**/approve')
   })
 
   // It takes the clock of the page.
