@@ -122,20 +122,6 @@ describe('two tabs of one browser', () => {
     }
   })
 
-  it('show another person only what they may: a view that the first one had open fetches again', async () => {
-    await openTabs('/orders', ['Admin'])
-    const viewer = await newUser(service, { roles: ['Viewer'] })
-    await second.getByRole('table').getByRole('checkbox').first().waitFor()
-    await signOut(first)
-    await signInHeading(second).waitFor()
-    const requests = listRequests(second)
-    await signInByForm(first, viewer.credentials, first.getByText('Protected Pencils'))
-    await second.getByText('Protected Pencils').waitFor()
-    assert.equal(await second.getByRole('table').getByRole('checkbox').count(), 0)
-    assert.equal(await second.getByRole('link', { name: 'New order' }).count(), 0)
-    assert.equal(requests.filter(isAboutOrders).length, 1)
-  })
-
   it('both belong to the person who signs in while another is signed in', async () => {
     const user = await openTabs('/orders/new', ['Admin'])
     const next = await newUser(service, { roles: ['Admin'] })
