@@ -1,10 +1,12 @@
 import { sql } from '#kysely'
-import { tooFarAhead } from '../clock.ts'
 import { ofEngine } from './engine.ts'
 import type { Trx } from './tables.ts'
 
 /** Longer than a transaction and the pause after it can take. */
 const leaseMilliseconds = 10_000
+
+/** A term that ends this much later than one that begins now was begun before the clock was set back. */
+const clockDifferenceMilliseconds = 60_000
 
 /** The database's clock, which all instances share. */
 const now = {
@@ -22,9 +24,8 @@ export interface Lease {
 /**
  * Gives work that takes several transactions to one holder at a time, over all instances (ADR 43). Call it
  * first in each of those transactions. It begins or extends a term and returns its number, or null if another
- * holder has the lease. A term that ends too far ahead was begun before the clock was set back, and is over. The row
- * stays locked until the transaction ends, so nobody can take the lease before the commit, and a holder that
- * lost it while stalled cannot commit any more.
+ * holder has the lease. The row stays locked until the transaction ends, so nobody can take the lease before
+ * the commit, and a holder that lost it while stalled cannot commit any more.
  */
 export async function holdLease(
   trx: Trx,
@@ -32,7 +33,7 @@ export async function holdLease(
 ): Promise<number | null> {
   const at = ofEngine(trx, now)
   const endsAt = sql<number>`${at} + ${sql.lit(milliseconds)}`
-  const ahead = sql<number>`${at} + ${sql.lit(tooFarAhead(0, milliseconds))}`
+  const ahead = sql<number>`${at} + ${sql.lit(milliseconds + clockDifferenceMilliseconds)}`
   const begun = trx
     .insertInto('leases')
     .values({ name, term: 1, ends_at: endsAt })

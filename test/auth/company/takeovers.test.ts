@@ -64,8 +64,8 @@ async function linked(parts: Parts, sub: string, roles?: string[]) {
   return { user, browser }
 }
 
-/** Makes a change of the account, which is not yet to be seen when the deed begins. */
-async function meanwhile<T>(t: TestContext, id: number, change: string, deed: () => Promise<T>): Promise<T> {
+/** Changes the account in a transaction that does not end before `act` waits for it. */
+async function meanwhile<T>(t: TestContext, id: number, change: string, act: () => Promise<T>): Promise<T> {
   const { databaseUrl } = plain.service
   const holder = await connectTo(databaseUrl)
   t.after(() => holder.end())
@@ -73,7 +73,7 @@ async function meanwhile<T>(t: TestContext, id: number, change: string, deed: ()
   await holder.query(change, [id])
   await holder.query('select from principals where id = $1 for no key update', [id])
   let isDone = false
-  const done = deed().finally(() => {
+  const done = act().finally(() => {
     isDone = true
   })
   await until(async () => isDone || (await lockWaiters(databaseUrl)) > 0)
@@ -509,6 +509,7 @@ describe('a logout by the provider', () => {
       { sub: undefined },
       { sub: 'a\u0000' },
       { aud: 'somebody else' },
+      { aud: ['countersign', 'somebody else'] },
       { iss: 'https://other.example.com' },
     ]
     for (const fault of faults) {
