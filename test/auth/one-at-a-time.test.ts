@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { OneAtATime } from '../../server/auth/credentials/passwords/one-at-a-time.ts'
-import { TooManyWaiting } from '../../server/db/errors.ts'
+import { DatabaseUnavailable, TooManyWaiting } from '../../server/db/errors.ts'
 
 /** Work that ends when the test says so. */
 function work(began: string[], name: string) {
@@ -50,6 +50,17 @@ describe('work with one key', () => {
     second.end()
     other.end()
     await Promise.all(running)
+  })
+
+  it('does not begin after work that found the database unavailable', async () => {
+    const all = new OneAtATime(3)
+    const began: string[] = []
+    const [first, second] = [work(began, 'first'), work(began, 'second')]
+    const running = [first, second].map((each) => all.run('key', each.run))
+    first.fail(new DatabaseUnavailable('gone'))
+    second.end()
+    await Promise.all(running.map((each) => assert.rejects(each, DatabaseUnavailable)))
+    assert.deepEqual(began, ['first'])
   })
 
   it('is refused beyond the limit, until work has ended', async () => {

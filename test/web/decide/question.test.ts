@@ -175,12 +175,15 @@ describe('the reason', () => {
 
 describe('the button that decides', () => {
   const withReason = (about: object) => ({ ...about, reason: 'Too dear.' })
+  const many = { code: 'rate-limited', status: 429, detail: '' } as Problem
+  const limited = { kind: 'refused', failure: new ProblemError(many, undefined) } as const
   for (const [what, action, phase, progress, now, name, does] of [
     ['approves', 'approve', 'asking', waiting, undefined, 'Approve', 'start'],
     ['rejects with the reason', 'reject', 'asking', waiting, undefined, 'Reject', withReason(subject)],
     ['does nothing while it is sent', 'approve', 'running', sending, undefined, 'Approving …', undefined],
     ['does nothing while it stops', 'reject', 'stopping', sending, undefined, 'Rejecting …', undefined],
     ['tries again', 'approve', 'done', waiting, undefined, 'Try again', 'start'],
+    ['tries again after too many requests', 'approve', 'done', limited, undefined, 'Try again', 'start'],
     ['sends another reason', 'reject', 'done', waiting, undefined, 'Try again', withReason(subject)],
     ['repeats what may have counted', 'reject', 'done', unclear, undefined, 'Try again', 'start'],
     ['corrects the reason', 'reject', 'done', invalid, undefined, 'Reject', withReason(subject)],
