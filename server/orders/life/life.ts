@@ -1,7 +1,7 @@
 /** Changes of an order after its creation: each is one conditional UPDATE together with its event. */
 import { countEventsOfKind, eventRow, insertEvent, recordEvent } from '../../audit/audit.ts'
 import type { Stamp } from '../../caller/stamp.ts'
-import { authoritiesOf, neededOfDeputies, permissionDenied, requireStanding } from '../../caller/standing.ts'
+import { authoritiesOf, neededOfDeputies, requireStanding } from '../../caller/standing.ts'
 import type { Trx } from '../../db/tables.ts'
 import { type IdempotencyInput, type Once, once } from '../../http/idempotency.ts'
 import { type AcceptedVersions, requireVersion, versionTag } from '../../http/preconditions.ts'
@@ -121,7 +121,6 @@ async function refusal(
   const { id, acceptedVersions, signature } = input
   const { from, to, permission } = transitions[name]
   await requireStanding(trx, actor, actor.for === undefined ? permission : neededOfDeputies)
-  if (actor.asDeputy && actor.for === undefined) return permissionDenied(permission)
   const order = await findDecision(trx, id, name, { ...actor, isSigned: signature !== null })
   if (order === undefined) return new Problem('order-not-found')
   requireVersion(acceptedVersions, order.version)

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { before, beforeEach, describe, it } from 'node:test'
 import { judgeReceipt } from '../../../proof/verdict.ts'
 import { authoritiesOf } from '../../../server/caller/standing.ts'
+import { prepareDecisions } from '../../../server/orders/life/decisions.ts'
 import { bearerOf, newUser, revokeRoles, type TestUser } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { createdId, stamp } from '../../support/orders.ts'
@@ -10,6 +11,7 @@ import { newPasskey } from '../../support/passkeys.ts'
 import {
   approvalState,
   approve,
+  endAbsence,
   policyRow,
   putPolicy,
   putsPolicyBack,
@@ -158,7 +160,7 @@ describe('a deputy', () => {
     assert.equal((await approve(deputy.caller, forLate)).status, 204)
   })
 
-  it('uses no right of someone whose deputy is another, even if that was read a moment ago', async () => {
+  it('uses no right of someone who has another deputy or is back, even if it was read just now', async () => {
     const carl = await person('Admin')
     await setAbsence(service, ann, bo)
     await setAbsence(service, carl, ann)
@@ -179,6 +181,14 @@ describe('a deputy', () => {
     await service.db.write('approveOrder', input)
     const [{ forId } = assert.fail()] = (await operator.get(`/v1/orders/${id}/approvals`)).body.given
     assert.equal(forId, ann.id)
+    await endAbsence(service, ann)
+    const other = await orderOf(operator)
+    const late = { ...input, id: other, actor: { ...actor, for: undefined, asDeputy: true } }
+    await assert.rejects(service.db.write('approveOrder', late), { code: 'permission-denied' })
+    const parts = { db: service.db, clock: () => service.now() } as never
+    const reader = { id: bo.id, kind: 'user', permissions: new Set() } as never
+    const wanted = { action: 'approve' as const, orders: [{ id: other, version: 1 }], reason: null }
+    await assert.rejects(prepareDecisions(parts, reader, wanted), { code: 'permission-denied' })
   })
 
   it('gets the refusal of the right that they hold themselves, if all are refused', async () => {
