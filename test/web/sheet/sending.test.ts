@@ -6,6 +6,7 @@ import { keyedOrders } from '../keyed-orders.ts'
 const { endSession, loadSession, signOut } = await import('../../../web/src/auth/session.ts')
 const { judge } = await import('../../../web/src/orders/sheet/judging.ts')
 const { unsent } = await import('../../../web/src/auth/unsent.ts')
+const { silence, toasts } = await import('../../../web/src/ui/announce.ts')
 const { begin, changeSheet, goOn, isDone, openSheet, results, rowInDoubt, sheet, stop } = await import(
   '../../../web/src/orders/sheet/sending.ts'
 )
@@ -99,9 +100,10 @@ describe('the rows of a sheet', () => {
       stop()
       return answerWith(201, { id: '7' })
     }
+    silence()
     await begin(rows, rows, 1)
     assert.deepEqual(Object.keys(results.get()), ['2'])
-    assert.deepEqual(unsent.get().parts, [])
+    assert.deepEqual([unsent.get().parts, toasts.get()], [[], []])
   })
 
   it('are in doubt once the service may have forgotten their keys', async (t) => {
