@@ -45,6 +45,7 @@ export async function keepFindings(trx: Trx, input: Findings): Promise<void> {
   if (isContradicted(await knownWitnesses(trx, era), quorum)) await stopLog(trx, { era, nowMilliseconds })
 }
 
+/** A cosignature ends no contradiction but `ended`. */
 async function keepWitness(
   trx: Trx,
   key: { witness: string; era: number },
