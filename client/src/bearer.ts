@@ -70,22 +70,30 @@ export function appClient({ signedIn, keep = () => undefined, ...connection }: A
     }
   }
 
-  const send = withBearer(exchange, { current: () => current?.pair.accessToken, renew })
+  const revoke = (token: string) =>
+    anonymous.POST('/v1/auth/revoke', { body: new URLSearchParams({ token }) })
+
+  let signOuts = 0
+  const send = withBearer(exchange, renew)
 
   return {
-    ...clientOf(connection, (request, call = {}) => {
+    ...clientOf(connection, (request, asked = {}) => {
       const person = current?.person
-      call.isStill ??= () => current?.person === person
-      return call.isStill() ? send(request, call) : exchange(request)
+      asked.token ??= () => (current?.person === person ? current?.pair.accessToken : undefined)
+      return send(request, asked.token)
     }),
     async signIn(credentials) {
+      const before = signOuts
       const { data } = await anonymous.POST('/v1/auth/token', { body: credentials })
-      await become(data)
+      // After a sign-out meanwhile nobody is signed in.
+      await (signOuts === before ? become(data) : revoke(data.refreshToken))
     },
     async signOut() {
-      const token = newest?.pair.refreshToken
-      const body = token && new URLSearchParams({ token })
-      await Promise.all([become(undefined), body && anonymous.POST('/v1/auth/revoke', { body })])
+      signOuts += 1
+      // Of a person who is signed in while another's sign-in is being kept, both end.
+      const ended = new Map([newest, current].flatMap((held) => (held ? [[held.person, held]] : [])))
+      const tokens = [...ended.values()].map(({ pair }) => pair.refreshToken)
+      await Promise.all([become(undefined), ...tokens.map(revoke)])
     },
   }
 }
@@ -103,19 +111,15 @@ export function serviceClient({ clientId, clientSecret, ...connection }: Service
     token = data.accessToken
   }
 
-  return clientOf(connection, withBearer(exchange, { current: () => token, renew }))
-}
-
-interface Tokens {
-  current(): string | undefined
-  /** Gets another token, or throws. */
-  renew(): Promise<void>
+  const send = withBearer(exchange, renew)
+  return clientOf(connection, (request) => send(request, () => token))
 }
 
 /**
- * Sends with the token. If that is refused, sends once more with its successor. All calls share one renewal.
+ * Sends with the current token. If that is refused, sends once more with its successor. All calls share one
+ * renewal: `renew` gets another token, or throws.
  */
-function withBearer(exchange: Send, { current, renew }: Tokens): Send {
+function withBearer(exchange: Send, renew: () => Promise<void>) {
   let renewing: Promise<void> | undefined
   const renewed = () => {
     renewing ??= renew().finally(() => {
@@ -123,7 +127,7 @@ function withBearer(exchange: Send, { current, renew }: Tokens): Send {
     })
     return renewing
   }
-  return async (request, call) => {
+  return async (request: Request, current: () => string | undefined) => {
     if (current() === undefined) await renewed()
     const again = request.clone()
     const used = current()
@@ -131,7 +135,7 @@ function withBearer(exchange: Send, { current, renew }: Tokens): Send {
     if ((await refusalOf(answer, 401)) !== 'authentication-required') return answer
     if (current() === used) await renewed()
     const next = current()
-    if (next === undefined || next === used || call?.isStill?.() === false) return answer
+    if (next === undefined || next === used) return answer
     await answer.body?.cancel()
     return exchange(bearing(again, next))
   }

@@ -100,8 +100,8 @@ export interface Calls {
 
 /** Shared by all requests of a call. */
 interface Asked {
-  /** Whether the person who began it is still the one who is signed in. */
-  isStill?: () => boolean
+  /** The token of the person who began it, if they are still signed in. */
+  token?: () => string | undefined
 }
 
 export type Send = (request: Request, call?: Asked) => Promise<Response>
@@ -125,6 +125,7 @@ interface AnyInit {
   headers?: Record<string, string>
   signal?: AbortSignal
   keepalive?: boolean
+  asked?: Asked
 }
 
 /** If the service asks for a longer wait, the call fails instead. */
@@ -133,12 +134,12 @@ const longestDelayMilliseconds = 10_000
 /** The operations of the service by path. `send` adds a credential. */
 export function callsOf({ baseUrl = '', retries = 3 }: Connection, send: Send): Calls {
   async function answerTo<T>(method: string, path: string, init: AnyInit, read: (answer: Response) => T) {
-    const call: Asked = {}
+    const { asked = {} } = init
     const mayRepeat = method === 'GET' || 'Idempotency-Key' in (init.params?.header ?? {})
     for (let tries = 0; ; tries += 1) {
       const request = requestOf(method, baseUrl + path, init)
       try {
-        return await read(await send(request, call))
+        return await read(await send(request, asked))
       } catch (cause) {
         const failure = failureOf(cause, request)
         const milliseconds = retryDelayMilliseconds(tries, failure)

@@ -5,7 +5,7 @@ interface ListInit {
 interface Entry {
   id: string
 }
-type Get = (path: string, init: ListInit) => Promise<unknown>
+type Get = (path: string, init: ListInit & { asked: object }) => Promise<unknown>
 interface Page {
   items: Entry[]
   hasNextPage?: boolean
@@ -15,8 +15,10 @@ type ReadPage = (query: Query) => Promise<Page>
 /** See `Calls.each`. */
 export async function* eachOf(get: Get, path: string, init: ListInit = {}): AsyncGenerator<unknown, void> {
   const given: Query = { pageSize: 100, ...init.params?.query, pageNumber: undefined }
+  /** Every page is for the person who asked for the first. */
+  const asked = {}
   const read: ReadPage = async (query) =>
-    ((await get(path, { ...init, params: { ...init.params, query } })) as { data: Page }).data
+    ((await get(path, { ...init, asked, params: { ...init.params, query } })) as { data: Page }).data
   if (path !== '/v1/orders') return yield* await everyEntry(read, given)
   const isById = /^(?:id|createdAtUtc)$/i.test(String(given.orderBy ?? 'id'))
   yield* (isById ? eachById : eachInOrder)(read, { ...given, paginated: undefined })

@@ -41,7 +41,7 @@ export async function holdLease(
       conflict
         .column('name')
         .doUpdateSet({ term: (eb) => eb('leases.term', '+', 1), ends_at: endsAt })
-        .where((eb) => eb.or([eb('leases.ends_at', '<=', at), eb('leases.ends_at', '>', ahead)])),
+        .where('leases.ends_at', '<=', at),
     )
     .returning('term')
   const extended = trx
@@ -50,6 +50,9 @@ export async function holdLease(
     .where('name', '=', name)
     .where('term', '=', term)
     .returning('term')
+  // Its holder may be at work, so others wait for one term from now on.
+  const shortened = trx.updateTable('leases').set({ ends_at: endsAt }).where('name', '=', name)
+  if (term === null) await shortened.where('ends_at', '>', ahead).execute()
   const held = await (term === null ? begun : extended).executeTakeFirst()
   return held?.term ?? null
 }

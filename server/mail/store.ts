@@ -48,15 +48,18 @@ const gatheredMilliseconds = 24 * hour
  * A mail that was tried without success will be about the news as well, so its attempts begin again. A
  * sender that has it in hand sees by the attempts that it left something out. Returns false if none waits.
  */
-async function renewMail(trx: Trx, { kind, recipient, nowMilliseconds: now }: NewMail): Promise<boolean> {
+async function renewMail(trx: Trx, mail: NewMail): Promise<boolean> {
+  const { kind, recipient, nowMilliseconds: now, gatherMilliseconds: gather } = mail
   const soon = now + minute
+  // One that waits for nothing is about the newest request alone, however old it is.
+  const since = gather === 0 ? 0 : now - gatheredMilliseconds
   const { numUpdatedRows } = await trx
     .updateTable('mails')
     .set({ attempts: 0, due_at: sql<number>`case when due_at < ${soon} then due_at else ${soon} end` })
     .where('kind', '=', kind)
     .where('recipient', '=', recipient)
     .where('sent_at', 'is', null)
-    .where('queued_at', '>', now - gatheredMilliseconds)
+    .where('queued_at', '>', since)
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }

@@ -425,6 +425,24 @@ describe('changeEmail', () => {
     assert.equal((await use(tokenIn(links[1] ?? { text: '' }), user)).status, 204)
   })
 
+  it('mails the link of a request although an older link could not be sent for more than a day', async () => {
+    const { user, email } = await person()
+    const askAnew = async (address: string) => ask(await signIn(service, user), address)
+    server.refusal = 450
+    for (const address of [`1${email}`, `2${email}`]) {
+      await askAnew(address)
+      for (let hours = 0; hours < 20; hours += 1 / 4) {
+        service.advance(hour / 4)
+        await post.sendAll()
+      }
+    }
+    server.refusal = 0
+    await askAnew(email)
+    service.advance(minute)
+    const links = (await mailsNow()).filter((mail) => tokenIn(mail) !== '')
+    assert.deepEqual(links[0]?.to, [email])
+  })
+
   it('needs a person who signed in lately', async () => {
     const { user, caller, email } = await person()
     assertProblem(await ask(service.client(), email), 401, 'authentication-required')
