@@ -66,17 +66,15 @@ describe('a sign-out while a refresh is under way', () => {
     return { kept: kept.at(-1), later: sent.slice(1) }
   }
 
-  it('holds, although the answer comes after it', async () => {
-    assert.deepEqual(await meanwhile('the answer'), { kept: undefined, later: [null] })
-  })
-
-  it('holds, although the answer comes before it is stored', async () => {
-    assert.deepEqual(await meanwhile('what is forgotten'), { kept: undefined, later: [null, null] })
-  })
-
-  it('holds, although the new pair is kept after it', async () => {
-    assert.deepEqual(await meanwhile('what is kept'), { kept: undefined, later: [null] })
-  })
+  for (const [slow, what, later] of [
+    ['the answer', 'the answer comes after it', [null]],
+    ['what is forgotten', 'the answer comes before it is stored', [null, null]],
+    ['what is kept', 'the new pair is kept after it', [null]],
+  ] as const) {
+    it(`holds, although ${what}`, async () => {
+      assert.deepEqual(await meanwhile(slow), { kept: undefined, later })
+    })
+  }
 })
 
 it('the latest of two sign-ins is kept, and ends by a sign-out although it is still being kept', async () => {
