@@ -176,11 +176,10 @@ describe('the network of a person', () => {
   })
 
   it('answers with a problem that says when to come back', async () => {
-    const { page, network, expectFault } = person
     await openQuietPage(person)
-    expectFault(/ 429 /)
-    await network({ answers: 'rate-limited', retryAfterSeconds: 7 })
-    assert.deepEqual(await page.evaluate(look), [429, '7', 'rate-limited'])
+    person.expectFault(/ 429 /)
+    await person.network({ answers: 'rate-limited', retryAfterSeconds: 7 })
+    assert.deepEqual(await person.page.evaluate(look), [429, '7', 'rate-limited'])
   })
 })
 

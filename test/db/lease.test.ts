@@ -60,10 +60,8 @@ describe('a lease', () => {
     const raw = <T>(statement: RawBuilder<T>) =>
       withRawDatabase(database.databaseUrl, (db) => statement.execute(db))
     await hold('ahead', null)
-    for (const [left, most] of [
-      [100_000, 100_000],
-      [180_000, 60_000],
-    ] as const) {
+    for (const left of [100_000, 180_000]) {
+      const most = left === 180_000 ? 60_000 : left
       await raw(sql`update leases set ends_at = ${Date.now() + left}`)
       assert.equal(await hold('ahead', null), null)
       const { rows } = await raw(sql<{ ends_at: number }>`select ends_at from leases where name = 'ahead'`)

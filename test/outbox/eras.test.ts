@@ -133,6 +133,8 @@ describe('after a restore, a webhook', () => {
       const stamp = machineStamp(service.now())
       if (isAskedNow) await service.db.write('replayWebhook', { id, from: 1, stamp })
       const end = await endOfLog(service.db.read)
+      const known = await findSubscription(service.db.read, id, 'webhook')
+      if (isAskedNow) assert.equal(known?.place.era, end.era)
       const sender = newSender(service)
       t.after(() => sender.stop())
       await sendUntil(sender, () => receiver.received.some((one) => one.sequence === end.sequence))

@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict'
 import { createPrivateKey, randomBytes } from 'node:crypto'
 import { after, before } from 'node:test'
 import { buildApp } from '../../server/app.ts'
+import { headOfLog } from '../../server/audit/audit.ts'
 import { type LogKeys, loadLogKeys } from '../../server/audit/checkpoints/checkpoints.ts'
 import { type SigningKeys, signingKeysOf } from '../../server/auth/credentials/tokens/keys.ts'
 import { type Config, readConfig } from '../../server/config.ts'
@@ -97,7 +99,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 }
 
 let shared: Promise<Service> | undefined
-after(async () => (await shared)?.close())
+after(async () => {
+  // Checkpoints of another era are of another log.
+  if (shared) assert.equal((await headOfLog((await shared).db.read)).era, 1, 'begin eras of a separate service')
+  await (await shared)?.close()
+})
 
 /**
  * The service of the describe that calls this in its body. Without options it is the one that the whole

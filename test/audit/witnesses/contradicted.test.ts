@@ -114,7 +114,7 @@ describe('a log that a quorum of witnesses contradicts', () => {
 })
 
 describe('a service whose log witnesses contradict', () => {
-  const service = testService()
+  const service = testService({})
   const admin = setUp(() => service.bearer('admin'))
   let [kept, other] = ['', '']
   async function approved(): Promise<string> {

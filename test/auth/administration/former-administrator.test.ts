@@ -53,8 +53,7 @@ describe('a user who can no longer manage accounts', () => {
       await disable(user)
       assertProblem(await caller.send(method, path, body), 401, 'authentication-required')
     }
-    const kinds = (await accountEvents(service, other.id)).map(({ kind }) => kind)
-    assert.deepEqual(kinds, ['user-added', 'passkey-added'])
+    assert.equal((await accountEvents(service, other.id)).at(-1)?.kind, 'passkey-added')
   })
 
   it('cannot restore a role to themselves, nor a permission to their role', async () => {
