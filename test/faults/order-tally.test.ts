@@ -4,14 +4,14 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { migrateDatabase } from '../../server/db/open.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { newOrderedId } from '../../server/ids.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { findOverview } from '../../server/orders/overview/overview.ts'
 import { newActor } from '../support/accounts.ts'
-import { createTestDatabase, withRawDatabase } from '../support/database.ts'
+import { createTestDatabase, poolTo, withRawDatabase } from '../support/database.ts'
 import { assertSound } from '../support/history.ts'
 import { stamp } from '../support/orders.ts'
 import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
@@ -35,7 +35,7 @@ const assertExact = (databaseUrl: string) => withRawDatabase(databaseUrl, assert
 async function tallied(t: TestContext) {
   const { databaseUrl, remove } = await newProduction()
   const instances: AppDatabase[] = []
-  const pool = new pg.Pool({ connectionString: databaseUrl })
+  const pool = poolTo(databaseUrl, { max: 10 })
   t.after(async () => {
     await Promise.all([pool.end(), ...instances.map((instance) => instance.close())])
     await remove()

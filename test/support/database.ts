@@ -57,7 +57,7 @@ const administrations = new Map<string, pg.Pool>()
 
 /** Runs statements at the server, on one connection for all calls. */
 export async function administer(server: string, ...statements: string[]): Promise<void> {
-  const pool = administrations.get(server) ?? singleConnection(server)
+  const pool = administrations.get(server) ?? poolTo(server)
   administrations.set(server, pool)
   for (const statement of statements) await pool.query(statement)
 }
@@ -107,7 +107,7 @@ function openRaw(databaseUrl: string): Kysely<Database> {
   const dialect =
     address.engine === 'sqlite'
       ? new SqliteDialect({ database: new Sqlite(address.file) })
-      : new PostgresDialect({ pool: singleConnection(address.url) })
+      : new PostgresDialect({ pool: poolTo(address.url) })
   return new Kysely<Database>({ dialect })
 }
 
@@ -124,12 +124,9 @@ async function untilUnlocked<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * A connection may still be closing when the database is dropped: that is not an error. While it is idle, it
- * keeps no process from ending.
- */
-export function singleConnection(connectionString: string, types?: pg.CustomTypesConfig): pg.Pool {
-  const pool = new pg.Pool({ connectionString, max: 1, allowExitOnIdle: true, ...(types && { types }) })
+/** May still be closing when the database is dropped. While it is idle, it keeps no process from ending. */
+export function poolTo(connectionString: string, options: pg.PoolConfig = {}): pg.Pool {
+  const pool = new pg.Pool({ connectionString, max: 1, allowExitOnIdle: true, ...options })
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool.on('error', () => undefined)
 }

@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import { type CompiledQuery, Kysely, PostgresDialect, SqliteDialect } from '#kysely'
 import type { Database } from '../../server/db/tables.ts'
-import { singleConnection, testEngine } from './database.ts'
+import { poolTo, testEngine } from './database.ts'
 import type { Service } from './service.ts'
 
 type Place = Pick<Service, 'databaseUrl'>
@@ -24,7 +24,7 @@ export async function statementsOf(
   const dialect =
     testEngine === 'sqlite'
       ? new SqliteDialect({ database: openSqlite(place, false) })
-      : new PostgresDialect({ pool: singleConnection(place.databaseUrl, types) })
+      : new PostgresDialect({ pool: poolTo(place.databaseUrl, { types }) })
   const db = new Kysely<Database>({ dialect, log: ({ query }) => void statements.push(query) })
   await work(db)
   await db.destroy()

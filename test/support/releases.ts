@@ -10,7 +10,7 @@ import { Kysely, PostgresDialect } from '#kysely'
 import { migrateAll } from '../../server/db/migrate.ts'
 import { schema } from '../../server/db/postgres/schema.ts'
 import type { Database } from '../../server/db/tables.ts'
-import { createTestDatabase, singleConnection, type TestDatabase, testEngine } from './database.ts'
+import { createTestDatabase, poolTo, type TestDatabase, testEngine } from './database.ts'
 import { connectTo } from './postgres.ts'
 import { newProduction, type Production } from './production.ts'
 import { liveThroughEverything, type Recorded } from './story.ts'
@@ -132,7 +132,7 @@ async function schemaStatements(): Promise<string[]> {
   const { databaseUrl, drop } = await createTestDatabase()
   const statements: string[] = []
   const db = new Kysely<Database>({
-    dialect: new PostgresDialect({ pool: singleConnection(databaseUrl) }),
+    dialect: new PostgresDialect({ pool: poolTo(databaseUrl) }),
     log: ({ query }) => {
       if (/^\s*(?:create|alter) /.test(query.sql)) statements.push(query.sql)
     },

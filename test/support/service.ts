@@ -101,7 +101,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 let shared: Promise<Service> | undefined
 after(async () => {
   // Checkpoints of another era are of another log.
-  if (shared) assert.equal((await headOfLog((await shared).db.read)).era, 1, 'begin eras of a separate service')
+  if (shared)
+    assert.equal((await headOfLog((await shared).db.read)).era, 1, 'begin eras of a separate service')
   await (await shared)?.close()
 })
 
