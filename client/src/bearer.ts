@@ -79,7 +79,7 @@ export function appClient({ signedIn, keep = () => undefined, ...connection }: A
   return {
     ...clientOf(connection, (request, asked = {}) => {
       const person = current?.person
-      asked.token ??= () => (current?.person === person ? current?.pair.accessToken : undefined)
+      asked.token ??= () => (current?.person === person ? current?.pair.accessToken : '')
       return send(request, asked.token)
     }),
     async signIn(credentials) {
@@ -90,7 +90,7 @@ export function appClient({ signedIn, keep = () => undefined, ...connection }: A
     },
     async signOut() {
       signOuts += 1
-      // Of a person who is signed in while another's sign-in is being kept, both end.
+      // If another sign-in is being kept, both sign-ins end.
       const ended = new Map([newest, current].flatMap((held) => (held ? [[held.person, held]] : [])))
       const tokens = [...ended.values()].map(({ pair }) => pair.refreshToken)
       await Promise.all([become(undefined), ...tokens.map(revoke)])
@@ -117,7 +117,7 @@ export function serviceClient({ clientId, clientSecret, ...connection }: Service
 
 /**
  * Sends with the current token. If that is refused, sends once more with its successor. All calls share one
- * renewal: `renew` gets another token, or throws.
+ * renewal: `renew` gets another token, or throws. With '' the caller's person has gone: nothing is renewed.
  */
 function withBearer(exchange: Send, renew: () => Promise<void>) {
   let renewing: Promise<void> | undefined
@@ -133,15 +133,15 @@ function withBearer(exchange: Send, renew: () => Promise<void>) {
     const used = current()
     const answer = await exchange(bearing(request, used))
     if ((await refusalOf(answer, 401)) !== 'authentication-required') return answer
-    if (current() === used) await renewed()
+    if (used !== '' && current() === used) await renewed()
     const next = current()
-    if (next === undefined || next === used) return answer
+    if (!next || next === used) return answer
     await answer.body?.cancel()
     return exchange(bearing(again, next))
   }
 }
 
 function bearing(request: Request, token: string | undefined): Request {
-  if (token !== undefined) request.headers.set('authorization', `Bearer ${token}`)
+  if (token) request.headers.set('authorization', `Bearer ${token}`)
   return request
 }

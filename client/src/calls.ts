@@ -100,7 +100,7 @@ export interface Calls {
 
 /** Shared by all requests of a call. */
 interface Asked {
-  /** The token of the person who began it, if they are still signed in. */
+  /** The token of the person who began it; '' once another is signed in, or nobody. */
   token?: () => string | undefined
 }
 

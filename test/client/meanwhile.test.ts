@@ -156,12 +156,13 @@ it('a sign-out holds, although a sign-in that began before it is answered after 
 })
 
 it('a list that one person began to read is not read on in the name of the next', async () => {
-  const pages = [
-    { items: [{ id: '1' }], hasNextPage: true },
-    { items: [{ id: '2' }], hasNextPage: false },
-  ]
-  const { app, sent, next } = appAt({ orders: async () => Response.json(pages.shift()) })
-  for await (const { id } of app.orders.each()) if (id === '1') await next()
+  const pages = [Response.json({ items: [{ id: '1' }], hasNextPage: true })]
+  const refresh = () => Promise.reject(new Error('of the next'))
+  const { app, sent, next } = appAt({ orders: async () => pages.shift(), refresh })
+  const reading = async () => {
+    for await (const _ of app.orders.each()) await next()
+  }
+  await assert.rejects(reading, { problem: { code: 'authentication-required', status: 401, detail: '' } })
   assert.deepEqual(sent, ['Bearer access 1', null])
 })
 
